@@ -3,7 +3,6 @@ import type { SearchFilter, SearchHit, SearchRequest } from '../../search/query/
 import type { SitePages } from '../../search/query/site-index.ts';
 import type { PageMetadata } from '../../search/read/source-page.ts';
 import type { AnswerTool } from './generate.ts';
-import { matchesFilter } from './page-filter.ts';
 import { urlOf } from './retrieve.ts';
 
 const resultsOfSearch = 5;
@@ -70,8 +69,8 @@ export function createAnswerTools({
       run(input) {
         const parsed = pageInput.safeParse(parseJson(input));
         if (!parsed.success) return 'The input must be {"path": "…"}.';
-        const page = index.page(parsed.data.path);
-        if (page === null || !matchesFilter(filter, page.metadata)) return 'There is no such page.';
+        const page = index.page(parsed.data.path, filter);
+        if (page === null) return 'There is no such page.';
         const content = page.content.slice(0, longestPage);
         read(page, content);
         return `${urlOf({ ...page, anchor: null }, baseUrl)}\n\n${content}`;

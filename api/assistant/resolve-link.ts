@@ -1,7 +1,6 @@
 import type { SitePages } from '../../search/query/site-index.ts';
 import type { LinkTarget } from './links/check-links.ts';
 import type { SearchFilter } from '../../search/query/search-request.ts';
-import { matchesFilter } from './page-filter.ts';
 import { urlOf } from './retrieve.ts';
 
 /**
@@ -46,8 +45,8 @@ export function createLinkResolver({
   }
 
   function linkTo(path: string, anchor: string): LinkTarget | null {
-    const page = index.page(path);
-    if (page === null || !matchesFilter(filter, page.metadata)) return null;
+    const page = index.page(path, filter);
+    if (page === null) return null;
     const existing = anchor !== '' && index.hasLink(page.path, anchor) ? anchor : null;
     return { url: urlOf({ ...page, anchor: existing }, baseUrl), path: page.path };
   }

@@ -4,7 +4,6 @@ import { referredTexts } from '../../search/query/referred-texts.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 import type { SearchPassages } from './retrieval/search-passages.ts';
 import type { MessageRequest } from './message-request.ts';
-import { matchesFilter } from './page-filter.ts';
 
 /** Total length of the passages shown to the model, in characters: about 3,000 tokens. */
 const longestEvidence = 12_000;
@@ -64,8 +63,7 @@ export function viewedPage(
   { currentPath, filter }: MessageRequest,
   index: Pick<SitePages, 'page'>,
 ): ReturnType<SitePages['page']> {
-  const page = currentPath === null ? null : index.page(currentPath);
-  return page !== null && matchesFilter(filter, page.metadata) ? page : null;
+  return currentPath === null ? null : index.page(currentPath, filter);
 }
 
 /** Returns the latest earlier questions, or the one that a query replaces, and the text the reader selected. */

@@ -5,7 +5,6 @@ import type { PageAccess } from '../../search/query/page-access.ts';
 import type { SitePages } from '../../search/query/site-index.ts';
 import type { SearchFilter, SearchHit, SearchRequest } from '../../search/query/search-request.ts';
 import type { OpenedPages } from '../analytics/opened-pages.ts';
-import { matchesFilter } from '../assistant/page-filter.ts';
 import type { SearchPassages } from '../assistant/retrieval/search-passages.ts';
 import type { LeasedIndex, SiteIndexes } from '../assistant/site-indexes.ts';
 import { siteNotIndexed } from '../http/errors.ts';
@@ -54,8 +53,8 @@ export function createSiteReading(deps: SiteReadingDeps): SiteReading {
     withIndex,
 
     async openPage(reader, path, { filter = null, isSignedIn = false } = {}) {
-      const page = await withIndex(reader, (index) => index.page(path));
-      if (page === null || !matchesFilter(filter, page.metadata)) return null;
+      const page = await withIndex(reader, (index) => index.page(path, filter));
+      if (page === null) return null;
       if (!isSignedIn) openedPages.note(reader.site, page);
       return page;
     },

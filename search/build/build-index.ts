@@ -3,7 +3,8 @@ import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { countCommonTerms, updateCommonTerms } from './common-terms.ts';
 import { isKnown, UnreadError, type WantedPage } from '../query/known-pages.ts';
-import { createPageWriter, languageOf } from '../read/page-writer.ts';
+import { createPageWriter } from '../read/page-writer.ts';
+import { isSameLanguage, languageOf } from './languages.ts';
 import { createArtifact, openArtifact, openArtifactForChange } from './schema.ts';
 import { indexFormat } from '../query/index-format.ts';
 import type { SourcePage } from '../read/source-page.ts';
@@ -79,8 +80,8 @@ function hashPages(pages: Iterable<WantedPage>): HashedPage[] {
 }
 
 function hashPage(page: SourcePage): HashedPage {
-  const { path, content, metadata, boost, order, restrictedTo, shownIn } = page;
-  const { title, description, version, language, tags, groups, keywords, url } = metadata;
+  const { path, content, metadata, boost, order, restrictedTo } = page;
+  const { title, description, version, language, shownIn, tags, groups, keywords, url } = metadata;
   const facts = JSON.stringify([
     path,
     boost,
@@ -92,8 +93,8 @@ function hashPage(page: SourcePage): HashedPage {
     groups,
     keywords,
     restrictedTo,
-    ...(url === undefined ? [] : [url]),
-    ...(shownIn === undefined ? [] : [shownIn]),
+    url,
+    shownIn,
   ]);
   const hash = createHash('sha256').update(facts).update('\0').update(content).digest('base64url').slice(0, 22);
   return { path, hash, order, language: languageOf(language), page };
@@ -219,7 +220,7 @@ function mainLanguage(pages: HashedPage[]): string {
   if (first !== null && first.language !== '') return first.language;
   const counts = new Map<string, number>();
   for (const { language } of pages) if (language !== '') counts.set(language, (counts.get(language) ?? 0) + 1);
-  if (!counts.has('en')) return 'en';
+  if (![...counts.keys()].some((language) => isSameLanguage(language, 'en'))) return 'en';
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[0] ?? 'en';
 }
 

@@ -1,16 +1,16 @@
 import type { SourcePage } from '../read/source-page.ts';
+import { includingLanguages } from './languages.ts';
 
 /** Returns a page's facets as terms of the index, so that a filter is part of the full-text query. */
 export function facetsOf({
   path,
   metadata,
   restrictedTo,
-  shownIn = [],
-}: Pick<SourcePage, 'path' | 'metadata' | 'restrictedTo' | 'shownIn'>): string[] {
+}: Pick<SourcePage, 'path' | 'metadata' | 'restrictedTo'>): string[] {
+  const languages = [metadata.language ?? '', ...(metadata.shownIn ?? [])].flatMap(includingLanguages);
   return [
     ...(restrictedTo === null ? [] : [restrictedTerm, ...restrictedTo.map(readerTerm)]),
-    facetTerm('language', metadata.language ?? ''),
-    ...shownIn.map((language) => facetTerm('language', language)),
+    ...[...new Set(languages)].map((language) => facetTerm('language', language)),
     facetTerm('version', metadata.version ?? ''),
     ...(metadata.tags ?? []).map((tag) => facetTerm('tag', tag)),
     ...(metadata.groups ?? []).map((group) => facetTerm('group', group)),

@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { facetTerm, facetsOf as termsOfPage, readerTerm } from '../build/facets.ts';
+import { facetTerm, readerTerm } from '../build/facets.ts';
+import { isSameLanguage } from '../build/languages.ts';
 import { createCandidates } from './candidates.ts';
 import { hiddenFrom, type PageAccess } from './page-access.ts';
 import { metadataOf, textsOf } from '../build/stored-page.ts';
 import { folderOf, pathOf } from '../read/paths.ts';
 import { createNearestPassages } from './nearest-passages.ts';
+import { createPageFilter, filterQuery } from './page-filter.ts';
 import { withPageEvidence } from './page-evidence.ts';
 import type { PageEvidence } from './page-evidence.ts';
 import { createTermCounts, readReferring, readQuery } from './query-terms.ts';
@@ -68,7 +70,7 @@ export function createPassageFinder(
       .map((row) => String(row.language) || mainLanguage),
   );
   const nearest = createNearestPassages(database);
-  const pageAt = database.prepare('select path, metadata, readers from pages where id = ?');
+  const pageAt = database.prepare('select metadata, readers from pages where id = ?');
   const languageAt = database.prepare('select language from pages where path in (?, ?) order by length(path) limit 1');
   const load = database.prepare(
     'select c.id, c.page, c.ordinal, c.terms, p.path, p.boost, p.language from json_each(?) as wanted join chunks as c on c.id = wanted.value join pages as p on p.id = c.page',
@@ -106,19 +108,15 @@ export function createPassageFinder(
     filter: SearchFilter;
     access: PageAccess;
   }): (page: number) => boolean {
-    const choices = facetChoices(filter, mainLanguage) ?? [];
+    const isWanted = createPageFilter(filter, mainLanguage);
     const own = access === 'all' || !hasRestricted ? null : new Set(access.groups.map(readerTerm));
     // reading the metadata of hundreds of pages took a third of a search by meaning
-    if (own === null && choices.length === 0) return () => true;
+    if (own === null && isWanted === null) return () => true;
     const known = new Map<number, boolean>();
     const check = (page: number): boolean => {
-      const row = pageAt.get(page) ?? {};
-      const { path, readers } = row;
+      const { metadata, readers = null } = pageAt.get(page) ?? {};
       if (own !== null && readers !== null && !textsOf(readers).some((reader) => own.has(reader))) return false;
-      const facets = new Set(
-        termsOfPage({ path: String(path), metadata: metadataOf(row.metadata), restrictedTo: null }),
-      );
-      return choices.every((choice) => choice.some((term) => facets.has(term)));
+      return isWanted === null || isWanted(metadataOf(metadata));
     };
     return (page) => {
       const isVisible = known.get(page) ?? check(page);
@@ -142,7 +140,7 @@ export function createPassageFinder(
     access: PageAccess,
   ): Passage[] {
     const terms = readReferring(query, referred ?? [], { count, passages });
-    const facets = facetsOf(filter ?? {}, mainLanguage);
+    const facets = filterQuery(filter ?? {}, mainLanguage);
     if (facets === 'none' || (terms.length === 0 && vector === undefined)) return [];
     const current = currentPath === undefined ? null : pathOf(currentPath);
     const nearby = current === null ? null : `"${facetTerm('page', current)}"`;
@@ -160,7 +158,7 @@ export function createPassageFinder(
       const { score, presence } = weigh(stored.terms);
       const preference =
         nearness(path, current) + (hintTerms.length === 0 ? 0 : hintsShare * weighHints(stored.terms).score);
-      const isPreferred = language === null || stored.language === language;
+      const isPreferred = language === null || isSameLanguage(stored.language, language);
       const factor = (1 + boostShare * Math.log2(boost)) * (isPreferred ? 1 : otherLanguage);
       return { chunk, page, ordinal, path, language: stored.language, factor, score, presence, preference };
     });
@@ -195,7 +193,7 @@ function inOrder(scored: (Scored & PageEvidence)[], limit: number): Passage[] {
       return { passage, rank: rank * repeatedPage ** repeats };
     })
     .sort(compare);
-  const language = ranked[0]?.passage.language;
+  const language = ranked[0]?.passage.language ?? '';
   return ranked.slice(0, Math.max(0, limit)).map(({ passage }) => ({
     chunk: passage.chunk,
     page: passage.page,
@@ -203,7 +201,7 @@ function inOrder(scored: (Scored & PageEvidence)[], limit: number): Passage[] {
     score:
       Math.min(1, Math.max(0, passage.score)) ** evidenceCurve *
       passage.support *
-      (passage.language === language ? 1 : otherLanguage),
+      (isSameLanguage(passage.language, language) ? 1 : otherLanguage),
   }));
 }
 
@@ -216,31 +214,4 @@ function fuse(byWords: Passage[], { found, near }: { found: ReadonlySet<number>;
     .map((passage, rank) => ({ passage, weight: weightOf(passage, rank) }))
     .toSorted((a, b) => b.weight - a.weight)
     .map(({ passage }) => passage);
-}
-
-/** Returns the filter as a part of the full-text query; null for none, `none` when nothing can match. */
-export function facetsOf(filter: SearchFilter, mainLanguage: string): string | null | 'none' {
-  const choices = facetChoices(filter, mainLanguage);
-  if (choices === null) return 'none';
-  const parts = choices.map((terms) => `(${terms.map((term) => `"${term}"`).join(' OR ')})`);
-  return parts.length === 0 ? null : `{facets} : (${parts.join(' AND ')})`;
-}
-
-/**
- * Returns the facets of a filter, of each of which a page has one; null when nothing can match. A page without a
- * language counts as in the main one.
- */
-function facetChoices({ language, version, tag, groups }: SearchFilter, mainLanguage: string): string[][] | null {
-  const values = [language, version, tag, ...(groups ?? [])];
-  if (values.some((value) => value !== undefined && value.trim() === '')) return null;
-  const choices: string[][] = [];
-  if (language !== undefined) {
-    const isMain = language.trim().toLowerCase() === mainLanguage;
-    choices.push([facetTerm('language', language), ...(isMain ? [facetTerm('language', '')] : [])]);
-  }
-  if (version !== undefined) choices.push([facetTerm('version', version)]);
-  if (tag !== undefined) choices.push([facetTerm('tag', tag)]);
-  if (groups !== undefined && groups.length > 0)
-    choices.push(groups.slice(0, 100).map((group) => facetTerm('group', group)));
-  return choices;
 }

@@ -1,12 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createPassageFinder } from './find-passages.ts';
 import { termsOf, type PageAccess } from './page-access.ts';
+import { createPageFilter } from './page-filter.ts';
 import { pathOf } from '../read/paths.ts';
 import { openArtifact } from '../build/schema.ts';
 import { spaceOf } from '../build/vectors.ts';
 import { contentOf, metadataOf, textsOf } from '../build/stored-page.ts';
 import type { PageMetadata } from '../read/source-page.ts';
-import type { SearchRequest, SearchHit } from './search-request.ts';
+import type { SearchFilter, SearchRequest, SearchHit } from './search-request.ts';
 import { isSearchable } from './index-format.ts';
 import { mergeParts, partsOf } from './split-question.ts';
 import { createSharedCache } from './shared-cache.ts';
@@ -38,8 +39,11 @@ export interface SitePages {
   readonly weakScore: number;
   /** Embedding model of its vectors, as `provider/model` with the prefix of passages; null when it has none. */
   readonly vectorModel: string | null;
-  /** Returns the page's Markdown, null when unknown or hidden. Accepts a leading slash, an extension, an anchor. */
-  page(path: string): { path: string; content: string; metadata: PageMetadata } | null;
+  /**
+   * Returns the page's Markdown, null when unknown, hidden, or if it does not match the filter as search does. Accepts a
+   * leading slash, an extension, an anchor.
+   */
+  page(path: string, filter?: SearchFilter | null): { path: string; content: string; metadata: PageMetadata } | null;
   /** Reports whether a link of an answer leads to a page (and anchor) of the site. */
   hasLink(path: string, anchor: string | null): boolean;
   /** Returns up to `limit` pages from a position on, in navigation order. */
@@ -153,9 +157,12 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
           suggest ??= createSuggester(database, { mainLanguage });
           return suggest(request, access).map((suggestion) => ({ ...suggestion, path: suggestion.path + suffix }));
         },
-        page(path) {
+        page(path, filter) {
           const row = byPath.get(...variantsOf(path), own);
-          return row === undefined ? null : { path: String(row.path) + suffix, ...pageOf(Number(row.id)) };
+          if (row === undefined) return null;
+          const page = pageOf(Number(row.id));
+          const isWanted = createPageFilter(filter ?? {}, mainLanguage)?.(page.metadata) ?? true;
+          return isWanted ? { path: String(row.path) + suffix, ...page } : null;
         },
         hasLink(path, anchor) {
           const row = anchorsOf.get(...variantsOf(path), own);

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { metadataOf, textsOf } from '../build/stored-page.ts';
 import { fold, questionWords, stopWords, termsOf } from '../build/words.ts';
 import { within } from './candidates.ts';
-import { facetsOf } from './find-passages.ts';
+import { filterQuery } from './page-filter.ts';
 import { hiddenFrom, type PageAccess } from './page-access.ts';
 import type { SearchFilter } from './search-request.ts';
 
@@ -87,7 +87,7 @@ export function createSuggester(database: DatabaseSync, { mainLanguage }: { main
   }
 
   return function suggest({ query, limit, filter }: SuggestRequest, access: PageAccess): Suggestion[] {
-    const facets = facetsOf(filter ?? {}, mainLanguage);
+    const facets = filterQuery(filter ?? {}, mainLanguage);
     if (facets === 'none') return [];
     const visible = { facets, hidden: hasRestricted ? hiddenFrom(access) : null };
     for (const tokens of readings(query.slice(0, longestQuery))) {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { zstdCompressSync } from 'node:zlib';
 import { analyseChunk } from '../build/analyse-chunk.ts';
 import { facetsOf, readerTerm } from '../build/facets.ts';
+import { languageOf } from '../build/languages.ts';
 import type { ChunkTerms } from '../build/analyse-chunk.ts';
 import { chunkPage } from '../build/chunk-page.ts';
 import type { Chunk } from '../build/chunk-page.ts';
@@ -106,11 +107,6 @@ export function createPageWriter(database: DatabaseSync) {
       return changes;
     },
   };
-}
-
-/** Returns a language in the form that pages are compared by; empty for none. */
-export function languageOf(name: string | undefined): string {
-  return (name ?? '').trim().toLowerCase();
 }
 
 function nextId(database: DatabaseSync, table: 'pages' | 'chunks'): number {

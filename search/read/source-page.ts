@@ -7,6 +7,8 @@ export interface PageMetadata {
   description?: string;
   version?: string;
   language?: string;
+  /** Languages, besides its own, in which the site shows it. */
+  shownIn?: string[];
   tags?: string[];
   groups?: string[];
   /** Words that a reader may search for and that the text need not contain. */
@@ -25,8 +27,6 @@ export interface SourcePage {
   /** Groups of its front matter: only their members may read it; an empty list has none. Null for a public page. */
   restrictedTo: readonly string[] | null;
   isHidden: boolean;
-  /** Languages, besides its own, in which the site shows it. */
-  shownIn?: readonly string[];
   /** Position in the navigation; null where there is none. */
   order: number | null;
   boost: number;

@@ -14,11 +14,13 @@ import {
 } from './docusaurus-sidebars.ts';
 import type { Layout, LayoutFile, PageLocation, SourceFiles } from './layout.ts';
 import { colonBlock, withBlocks } from './markup.ts';
+import { scriptValueOf } from './script-values.ts';
 
 const numbered = /^(\d+)\s*[-_.]+\s*(?=[^-_.\s])(?!\d)/;
 const translated = /^i18n\/([^/]+)\/docusaurus-plugin-content-docs(?:-([^/]+))?\/(?:version-)?([^/]+)\/(.*)$/;
 const versionedDoc = /^(?:([^/]+)_)?versioned_docs\/version-([^/]+)\/(.*)$/;
 const extension = /\.(?:mdx?|html?)$/i;
+const mostLanguages = 100;
 const post = /^(?:(\d{4})[-/](\d{2})[-/](\d{2})[-/])?(.*)$/;
 
 interface Root {
@@ -42,6 +44,8 @@ export function docusaurusLayout(files: SourceFiles): Layout | null {
   const versions = Array.isArray(known) ? known.map(String).slice(0, 200) : [];
   const categories = categoriesOf(files);
   const titles = translatedTitles(files, base);
+  const translations = [...files.keys()].filter((path) => path.startsWith(`${base}i18n/`)).sort();
+  const { main, others } = languagesOf(text, { base, translations });
   return {
     name: 'Docusaurus',
     navigation: noNavigation,
@@ -52,11 +56,48 @@ export function docusaurusLayout(files: SourceFiles): Layout | null {
       versions,
       categories: [...categories],
       titles: [...titles].map(([key, labels]) => [key, [...labels]]),
+      languages: [main, others, translations],
     },
     isMdx: true,
-    locate: (file) => locationOf(file, { base, roots, versions, categories, versioned, titles }),
+    locate(file) {
+      const location = locationOf(file, { base, roots, versions, categories, versioned, titles });
+      if (location === null || location.language !== undefined || others.length === 0) return location;
+      const name = translationOf(file.path, { base, roots });
+      const shownIn = others.filter((language) => !files.has(`${base}i18n/${language}/${name}`));
+      return { ...location, ...(main && { language: main }), ...(shownIn.length > 0 && { shownIn }) };
+    },
     prepare: (text, { values }) => withBlocks(withFrontMatter(text, values), [colonBlock]),
   };
+}
+
+/** Returns the main language, if the configuration states it, and the others, in which untranslated pages are shown, too. */
+function languagesOf(
+  config: string,
+  { base, translations }: { base: string; translations: readonly string[] },
+): { main: string | undefined; others: string[] } {
+  const settings = scriptValueOf(config, 'i18n');
+  const { defaultLocale, locales }: Record<string, unknown> = isRecord(settings) ? settings : {};
+  const main = textOf(defaultLocale);
+  const folders = translations.map((path) => /^i18n\/([^/]+)\/docusaurus-plugin-/.exec(path.slice(base.length))?.[1]);
+  const names = Array.isArray(locales) ? locales.map(textOf) : folders;
+  const others = [...new Set(names)].filter((name) => name !== undefined).filter((name) => name !== main);
+  return { main, others: others.slice(0, mostLanguages) };
+}
+
+/** Returns the name that the translation of a page has in the folder of a language. */
+function translationOf(path: string, { base, roots }: { base: string; roots: Root[] }): string {
+  const below = path.startsWith(base) ? path.slice(base.length) : path;
+  const [, plugin, version, versioned = ''] = versionedDoc.exec(below) ?? [];
+  const docs = 'docusaurus-plugin-content-docs';
+  if (version !== undefined)
+    return `${plugin === undefined ? docs : `${docs}-${plugin}`}/version-${version}/${versioned}`;
+  if (below.startsWith('src/pages/')) return below.replace('src/pages', 'docusaurus-plugin-content-pages');
+  const root = roots.find(({ folder }) => path.startsWith(folder));
+  if (root === undefined) return below.replace('blog', 'docusaurus-plugin-content-blog');
+  const rest = path.slice(root.folder.length);
+  if (root.route === 'blog') return `docusaurus-plugin-content-blog/${rest}`;
+  const isMain = root === (roots.find(({ route }) => route === 'docs') ?? roots[0]);
+  return `${isMain ? docs : `${docs}-${root.route}`}/current/${rest}`;
 }
 
 /** Fills in `{frontMatter.title}` outside code. */

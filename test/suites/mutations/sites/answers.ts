@@ -148,8 +148,8 @@ export const answerMutations: Mutation[] = [
   {
     name: 'a model that rewrites sees a page that the reader filtered out',
     file: 'api/assistant/retrieve.ts',
-    find: 'matchesFilter(filter, page.metadata) ? page : null',
-    replace: 'matchesFilter(null, page.metadata) && filter !== undefined ? page : null',
+    find: 'index.page(currentPath, filter)',
+    replace: 'index.page(currentPath, filter === undefined ? filter : null)',
     ...rewriting,
   },
   {

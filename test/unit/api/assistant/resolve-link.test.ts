@@ -1,26 +1,19 @@
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createLinkResolver } from '../../../../api/assistant/resolve-link.ts';
-import type { PageMetadata } from '../../../../search/read/source-page.ts';
-import type { SiteIndex } from '../../../../search/query/site-index.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { buildPage, indexOf } from '../../search/build.ts';
 
-const pages: Record<string, PageMetadata> = {
-  index: { title: 'Home' },
-  'guides/retries': { title: 'Retries', version: 'v2', groups: ['staff'], tags: ['http'] },
-};
-
-const index: SiteIndex = {
-  weakScore: 0.4,
-  vectorModel: null,
-  search: () => [],
-  suggest: () => [],
-  pages: () => [],
-  page(path) {
-    const wanted = path.replace(/^\/+/, '') || 'index';
-    const metadata = pages[wanted];
-    return metadata === undefined ? null : { path: wanted, content: '', metadata };
-  },
-  hasLink: (path, anchor) => path in pages && (anchor === null || anchor === 'limit'),
-};
+const own = 'https://elsewhere.example/r';
+const index = indexOf(temporaryDirectory(), [
+  buildPage({ path: 'index', content: 'Welcome.', metadata: { title: 'Home' } }),
+  buildPage({
+    path: 'guides/retries',
+    content: 'Retries.\n\n## Limit\n\nThree.',
+    metadata: { title: 'Retries', version: 'v2', groups: ['staff'], tags: ['http'] },
+  }),
+  buildPage({ path: 'crawled/r', content: '## Limit\n\nFour.', metadata: { title: 'R', url: own } }),
+]);
+afterAll(() => index[Symbol.dispose]());
 
 const shown = [
   'See https://nodejs.org/api/http.html. Or https://nodejs.org/api/fs.html#flags, or mail mailto:help@example.com',
@@ -69,14 +62,13 @@ it.each([
   [{ groups: ['public', 'staff'] }, true],
   [{ groups: ['public'] }, false],
   [{ groups: [] }, true],
-  [{ language: 'xx' }, true],
+  [{ language: 'en' }, true],
+  [{ language: 'xx' }, false],
 ])('reaches no further than the filter %j', (filter, isKnown) => {
   expect(resolveWith({ filter })('/guides/retries') !== null).toBe(isKnown);
 });
 
 it('resolves the own addresses of pages that the model has seen, and no others', () => {
-  const own = 'https://elsewhere.example/r';
-  pages['crawled/r'] = { title: 'R', url: own };
   const resolve = createLinkResolver({
     index,
     shown,

@@ -39,8 +39,8 @@ describe('a site of MkDocs', () => {
       const byPath = await read({ 'mkdocs.yml': plugin(structure), ...pages });
       expect(Object.keys(byPath).sort()).toEqual(['fr/guide/b', 'fr/index', 'guide/b', 'index', 'only']);
       expect(byPath.index).toMatchObject({ boost: 1, metadata: { language: 'en', title: 'Home' } });
-      expect(byPath.only).toMatchObject({ shownIn: ['fr'], boost: 0.5 });
-      expect(byPath.index).not.toHaveProperty('shownIn');
+      expect(byPath.only).toMatchObject({ metadata: { shownIn: ['fr'] }, boost: 0.5 });
+      expect(byPath.index?.metadata).not.toHaveProperty('shownIn');
       expect(byPath['guide/b']?.metadata).toMatchObject({ language: 'en', groups: ['Guides'] });
       expect(byPath['fr/guide/b']).toMatchObject({
         boost: 1,
@@ -59,7 +59,7 @@ describe('a site of MkDocs', () => {
       'docs/b.en.md': '# B',
       'docs/c.fr.md': '# C',
     });
-    expect(Object.values(byPath).map(({ path, metadata, shownIn }) => [path, metadata.language, shownIn])).toEqual([
+    expect(Object.values(byPath).map(({ path, metadata }) => [path, metadata.language, metadata.shownIn])).toEqual([
       ['a', 'de', undefined],
       ['en/b', 'en', undefined],
       ['c.fr', 'de', undefined],
@@ -96,4 +96,41 @@ it('reads the languages of GitBook from LANGS.md, each with its summary', async 
   expect(byPath['en/use']).toMatchObject({ order: 1, metadata: { language: 'en', groups: ['Guides'] } });
   expect(byPath.fr).toMatchObject({ order: 2, metadata: { language: 'fr' } });
   expect(byPath.index?.metadata).not.toHaveProperty('language');
+});
+
+it('shows what Docusaurus does not translate in every language, in the main one first', async () => {
+  const docs = (language: string) => `i18n/${language}/docusaurus-plugin-content-docs`;
+  const byPath = await read({
+    'docusaurus.config.ts':
+      "const c = { i18n: { defaultLocale: 'ja', locales: ['ja', 'en', 'fr'] } };\nexport default c;",
+    'versions.json': '["1.0"]',
+    'docs/a.md': '# A',
+    'docs/b.md': '# B',
+    'versioned_docs/version-1.0/a.md': '# A 1',
+    'src/pages/about.md': '# About',
+    'blog/2024-05-06-news.md': '# News',
+    [`${docs('en')}/current/a.md`]: '# A en',
+    [`${docs('fr')}/version-1.0/a.md`]: '# A fr',
+  });
+  const languages = Object.values(byPath).map(({ path, metadata }) => [path, [metadata.language, metadata.shownIn]]);
+  expect(Object.fromEntries(languages)).toEqual({
+    'docs/next/a': ['ja', ['fr']],
+    'docs/next/b': ['ja', ['en', 'fr']],
+    'docs/a': ['ja', ['en']],
+    about: ['ja', ['en', 'fr']],
+    'blog/2024/05/06/news': ['ja', ['en', 'fr']],
+    'en/docs/next/a': ['en', undefined],
+    'fr/docs/a': ['fr', undefined],
+  });
+});
+
+it('knows the languages of Docusaurus by their folders if the configuration computes them', async () => {
+  const byPath = await read({
+    'docusaurus.config.js': 'module.exports = { i18n: languages() };',
+    'docs/a.md': '# A',
+    'docs/b.md': '# B',
+    'i18n/fr/docusaurus-plugin-content-docs/current/a.md': '# A fr',
+  });
+  expect(byPath['docs/a']?.metadata).not.toHaveProperty('shownIn');
+  expect(byPath['docs/b']?.metadata).toMatchObject({ shownIn: ['fr'] });
 });

@@ -60,8 +60,8 @@ it('has the pages that catalogs of Sphinx translate, block by block', async () =
 
 it('shows a page in the languages into which less than half of it is translated', async () => {
   const pages = await read(project);
-  expect(pages['guide/c']).toMatchObject({ metadata: { language: 'en' }, shownIn: ['de'] });
-  expect(pages.index).not.toHaveProperty('shownIn');
+  expect(pages['guide/c']).toMatchObject({ metadata: { language: 'en', shownIn: ['de'] } });
+  expect(pages.index?.metadata).not.toHaveProperty('shownIn');
 });
 
 it('links a translated page to translated ones, by their titles, and sorts it after the originals', async () => {
@@ -90,7 +90,7 @@ it.each([
   });
   expect(pages['zh-cn/guide/a']).toMatchObject({ content: '# 一 {#one}\n\n二', metadata: { language: 'zh-CN' } });
   expect(Object.keys(pages)).not.toContain('zh-cn/guide/b');
-  expect(pages.index?.shownIn).toEqual(['zh-CN']);
+  expect(pages.index?.metadata.shownIn).toEqual(['zh-CN']);
 });
 
 it('translates headings, paragraphs, items and cells of MyST', async () => {

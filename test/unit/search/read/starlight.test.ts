@@ -50,7 +50,7 @@ describe('a site of Starlight', () => {
   it('has no language for locales that are computed', async () => {
     const computed = config.replace("fr: { label: 'Français' },", "fr: { label: 'Français' }, ...more(),");
     const apple = (await read({ ...pages, 'astro.config.mjs': computed })).find(({ path }) => path === 'apple');
-    expect(apple?.shownIn).toEqual(['pt-br']);
+    expect(apple?.metadata.shownIn).toEqual(['pt-br']);
   });
 
   it('has the order and the groups of its sidebar, in each language', async () => {
@@ -71,9 +71,9 @@ describe('a site of Starlight', () => {
 
   it('shows pages in the languages into which they are not translated', async () => {
     const shown = Object.fromEntries((await read(pages)).map((page) => [page.path, page]));
-    expect(shown.zebra).toMatchObject({ shownIn: ['pt-br', 'fr'], metadata: { language: 'en' } });
-    expect(shown.apple?.shownIn).toEqual(['pt-br']);
-    expect(shown['fr/apple']).not.toHaveProperty('shownIn');
+    expect(shown.zebra).toMatchObject({ metadata: { language: 'en', shownIn: ['pt-br', 'fr'] } });
+    expect(shown.apple?.metadata.shownIn).toEqual(['pt-br']);
+    expect(shown['fr/apple']?.metadata).not.toHaveProperty('shownIn');
     // "go" is no language of this site
     expect(shown['go/a']?.metadata.language).toBe('en');
   });

@@ -51,8 +51,8 @@ it('gives the pages of Starlight the versions of starlight-versions, each with i
     ['fr/1.0/b', '1.0', 'fr', 'Old'],
     ['0.9/a', '0.9', 'en', undefined],
   ]);
-  expect(pages.find(({ path }) => path === '1.0/a')?.shownIn).toEqual(['fr']);
-  expect(pages.find(({ path }) => path === '1.0/b')).not.toHaveProperty('shownIn');
+  expect(pages.find(({ path }) => path === '1.0/a')?.metadata.shownIn).toEqual(['fr']);
+  expect(pages.find(({ path }) => path === '1.0/b')?.metadata).not.toHaveProperty('shownIn');
 });
 
 it('reads Starlight with malformed versions', async () => {
