@@ -11,7 +11,7 @@ const longestNamed = 100;
  * by more than the guard's margin, as a sentence for the operator; null when it is not.
  */
 export async function problemWithIndex(
-  { setName, questions, margin }: IndexGuard,
+  { setName, questions, margin, baseUrl }: IndexGuard,
   { currentFile, file, signal }: { currentFile: string; file: string; signal: AbortSignal },
 ): Promise<string | null> {
   // few builds have a guard, and a worker that starts should not load the search engine
@@ -25,7 +25,8 @@ export async function problemWithIndex(
   for (const question of questions) {
     signal.throwIfAborted();
     await nextTurn();
-    const [finds, findsNow] = [findsExpected(before, question), findsExpected(after, question)];
+    const finds = findsExpected(before, question, baseUrl);
+    const findsNow = findsExpected(after, question, baseUrl);
     if (finds) foundBefore += 1;
     if (findsNow) foundAfter += 1;
     if (finds && !findsNow) lost.push(`“${question.text.slice(0, longestNamed)}”`);

@@ -7,14 +7,16 @@ type Checked = Pick<EvaluationResult, 'missingFacts' | 'citesExpected' | 'findsE
 
 /**
  * Compares an answer with what its question expects. It passes if it answers, cites one of the expected pages and states
- * every expected fact; where no answer is expected, if it does not answer.
+ * every expected fact; where no answer is expected, if it does not answer. `expectedPaths` are those of the expected pages
+ * that the index has.
  */
 export function checkAnswer(
   { expectedPages, expectedFacts, expectsAnswer }: SetQuestion,
   { text, isAnswered, cited, found }: Pick<OneAnswer, 'text' | 'isAnswered' | 'cited' | 'found'>,
+  expectedPaths: readonly string[],
 ): Checked {
   const includesExpected = (paths: string[]) =>
-    expectedPages.length === 0 ? null : expectedPages.some((page) => paths.includes(pathOf(page)));
+    expectedPages.length === 0 ? null : expectedPaths.some((path) => paths.includes(path));
   const missingFacts = expectedFacts.filter((fact) => !statesFact(text, fact));
   const citesExpected = includesExpected(cited);
   const isAsExpected = isAnswered && citesExpected !== false && missingFacts.length === 0;
@@ -24,14 +26,4 @@ export function checkAnswer(
     findsExpected: includesExpected(found),
     passed: expectsAnswer ? isAsExpected : !isAnswered,
   };
-}
-
-/** Returns the path of a page as an index knows it; people write it with a slash or an extension. */
-function pathOf(page: string): string {
-  return (
-    page
-      .replace(/[#?].*$/s, '')
-      .replace(/^\/+|\/+$/g, '')
-      .replace(/\.(?:md|mdx|html)$/i, '') || 'index'
-  );
 }

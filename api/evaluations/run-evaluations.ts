@@ -4,6 +4,7 @@ import type { EvaluatedConfiguration } from '../../db/sites/evaluations.ts';
 import type { SetQuestion } from '../../db/sites/question-sets.ts';
 import type { SiteRow, SiteStore } from '../../db/sites/sites.ts';
 import { UnknownModelError } from '../../models/registry.ts';
+import { pathsOfExpected } from '../../search/query/finds-expected.ts';
 import { askOnce, leaseNewest, type OneAnswer } from '../assistant/ask-once.ts';
 import type { Assistant } from '../assistant/assistant.ts';
 import type { IndexLease, SiteIndexes } from '../assistant/site-indexes.ts';
@@ -119,7 +120,7 @@ async function askAll(deps: EvaluationRunDeps, evaluation: ClaimedEvaluation): P
           found: answer.found,
           searchQuery: answer.searchQuery,
           answered: answer.isAnswered,
-          ...checkAnswer(question, answer),
+          ...checkAnswer(question, answer, pathsOfExpected(lease.index, { ...question, baseUrl: site.baseUrl })),
           costMicros: answer.costMicros,
           durationMs: Math.round(performance.now() - began),
           indexVersion: lease.version,

@@ -16,7 +16,7 @@ const question = {
   expectedPages: z
     .array(z.string().trim().min(1).max(1_000))
     .max(mostExpected)
-    .meta({ description: 'Paths of pages, of which an answer should cite at least one.' }),
+    .meta({ description: 'Paths or URLs of pages, of which an answer should cite at least one.' }),
   expectedFacts: z
     .array(z.string().trim().min(1).max(200))
     .max(mostExpected)
@@ -137,7 +137,7 @@ export const evaluationSchema = z.object({
       worse: count.meta({ description: 'Questions that only the first configuration passes.' }),
       difference: z.object({ share: z.number(), low: z.number(), high: z.number() }).nullable().meta({
         description:
-          'Share of questions by which the second configuration passes more, with its 95% interval (bootstrap); null without pairs.',
+          'Share of questions by which the second configuration passes more, with its 95% interval, which contains 0 unless the verdict is decided; null without pairs.',
       }),
       pValue: z.number().meta({ description: "Of McNemar's exact test." }),
       verdict: z.enum(['better', 'worse', 'undecided']).meta({ description: 'Decided if the p-value is below 0.05.' }),

@@ -15,6 +15,8 @@ export interface IndexGuard {
   questions: SetQuestion[];
   /** Share of the questions by which it may be worse, from 0 to 1. */
   margin: number;
+  /** URL of the published site. */
+  baseUrl: string | null;
 }
 
 /** Finds sites for the worker: by a workflow's id, or all of them. */
@@ -67,7 +69,7 @@ export function createSiteIndexing(pool: Pool): SiteIndexing {
 
     async readGuard(id) {
       const { rows } = await pool.query<IndexGuard>(
-        `select question_sets.name as "setName", questions, coalesce(guard_margin, 0) as margin
+        `select question_sets.name as "setName", questions, coalesce(guard_margin, 0) as margin, base_url as "baseUrl"
          from sites join question_sets on question_sets.id = guard_set_id and site_id = sites.id
          where sites.id = $1 and not index_forced`,
         [id],

@@ -33,7 +33,7 @@ function administer(api: ServedApi, { site, adminKey: key }: TestSite) {
 
 const retries = {
   text: 'How do I set the retry limit?',
-  expectedPages: ['/guides/retries.md'],
+  expectedPages: ['/guides/retries.rst'],
   expectedFacts: ['retryLimit', '3'],
 };
 
@@ -286,6 +286,7 @@ it('checks pages and facts of an answer', () => {
     checkAnswer(
       { ...expected, origin: 'manual', ...change },
       { text: 'Use `--force`.', isAnswered: true, cited: ['guides/a'], found: [], ...answer },
+      ['guides/a'],
     );
   expect(check({})).toEqual({ missingFacts: [], citesExpected: true, findsExpected: false, passed: true });
   expect(check({ text: 'Use --forced.' })).toMatchObject({ missingFacts: ['--force'], passed: false });
