@@ -31,28 +31,36 @@ export function mcNemar(wins: number, losses: number): number {
   return Math.min(1, 2 * sum);
 }
 
-const resamples = 2_000;
-
 /**
- * Returns the 95% interval of a figure of some values by the percentile bootstrap (Efron, "Bootstrap methods: another
- * look at the jackknife", Annals of Statistics 7, 1979); the same one at every call with the same values. Null for no
- * values.
+ * Returns the 95% interval of the difference of two shares in pairs, of which some were better and some worse: that of the
+ * share of pairs that differ (Wilson), times that of their balance, from the exact interval of the better ones among them
+ * (Clopper and Pearson, Biometrika 26, 1934). It contains 0 just when McNemar's exact test does not decide.
  */
-export function bootstrap(
-  values: readonly number[],
-  figure: (values: number[]) => number = mean,
-): [low: number, high: number] | null {
-  if (values.length === 0) return null;
-  let state = 1;
-  // mulberry32
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const figures = Array.from({ length: resamples }, () =>
-    figure(values.map(() => values[Math.floor(next() * values.length)] ?? 0)),
-  ).sort((a, b) => a - b);
-  return [figures[Math.floor(resamples * 0.025)] ?? 0, figures[Math.ceil(resamples * 0.975) - 1] ?? 0];
+export function pairedDifference(better: number, worse: number, pairs: number): [low: number, high: number] {
+  const differing = better + worse;
+  const [fewest, most] = wilson(pairs === 0 ? 0 : differing / pairs, pairs);
+  const low = 2 * leastShare(better, differing) - 1;
+  const high = 1 - 2 * leastShare(worse, differing);
+  return [low * (low < 0 ? most : fewest), high * (high < 0 ? fewest : most)];
+}
+
+/** Returns the share of wins below which so many of them have a chance of less than 2.5%. */
+function leastShare(wins: number, count: number): number {
+  let [low, high] = [0, wins === 0 ? 0 : 1];
+  for (let step = 0; step < 50; step += 1) {
+    const share = (low + high) / 2;
+    if (chanceOf(wins, count, share) < 0.025) low = share;
+    else high = share;
+  }
+  return low;
+}
+
+/** Returns the chance of at least so many wins. */
+function chanceOf(wins: number, count: number, share: number): number {
+  let [log, sum] = [count * Math.log1p(-share), 0];
+  for (let index = 0; index <= count; index += 1) {
+    if (index >= wins) sum += Math.exp(log);
+    log += Math.log((count - index) / (index + 1)) + Math.log(share / (1 - share));
+  }
+  return sum;
 }

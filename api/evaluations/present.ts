@@ -1,6 +1,6 @@
 import type { EvaluatedConfiguration, EvaluationResult, EvaluationRow } from '../../db/sites/evaluations.ts';
 import type { QuestionSetRow, SetQuestion } from '../../db/sites/question-sets.ts';
-import { bootstrap, mcNemar, mean, wilson } from '../../lib/statistics.ts';
+import { mcNemar, mean, pairedDifference, wilson } from '../../lib/statistics.ts';
 import type { PublicEvaluation } from './schemas.ts';
 
 export function presentSet({ id, name, questions, createdAt, updatedAt }: QuestionSetRow) {
@@ -87,13 +87,12 @@ function comparisonOf([first, second]: EvaluationResult[][]): PublicEvaluation['
   const worse = pairs.filter(({ before, after }) => before && !after).length;
   const pValue = mcNemar(better, worse);
   const verdict = pValue >= 0.05 ? 'undecided' : better > worse ? 'better' : 'worse';
-  const differences = pairs.map(({ before, after }) => Number(after) - Number(before));
-  const interval = bootstrap(differences);
+  const [low, high] = pairedDifference(better, worse, pairs.length);
   return {
     pairs: pairs.length,
     better,
     worse,
-    difference: interval && { share: mean(differences), low: interval[0], high: interval[1] },
+    difference: pairs.length === 0 ? null : { share: (better - worse) / pairs.length, low, high },
     pValue,
     verdict,
   };

@@ -1,7 +1,8 @@
 import { CommandError } from '../../../cli/command-error.ts';
 import { printCells, type Format } from './report.ts';
 import type { Result } from './results.ts';
-import { bootstrap, mcNemar, mean } from '../../../lib/statistics.ts';
+import { mcNemar, mean, pairedDifference } from '../../../lib/statistics.ts';
+import { bootstrap } from '../../support/bootstrap.ts';
 
 /** Means of two runs over the tasks that both have, and the interval of their difference. */
 export interface Difference {
@@ -33,8 +34,8 @@ const figures: Record<string, (result: Result) => number | null> = {
 
 /**
  * Compares two runs task by task. The intervals are 95% percentile bootstrap intervals over tasks (Efron and
- * Tibshirani, "An introduction to the bootstrap", 1993, chapter 13). Throws CommandError when they have no task in
- * common.
+ * Tibshirani, "An introduction to the bootstrap", 1993, chapter 13), that of resolved tasks with one attempt each is of
+ * paired shares. Throws CommandError when they have no task in common.
  */
 export function compareRuns(a: Result[], b: Result[]): Comparison {
   const [ofA, ofB] = [byTask(a), byTask(b)];
@@ -51,7 +52,7 @@ export function compareRuns(a: Result[], b: Result[]): Comparison {
         a: mean(known.map(([before]) => before)),
         b: mean(known.map(([, after]) => after)),
         difference: mean(changes),
-        interval: bootstrap(changes) ?? [0, 0],
+        interval: intervalOf(figure, changes),
       },
     ];
   });
@@ -61,6 +62,12 @@ export function compareRuns(a: Result[], b: Result[]): Comparison {
   const better = tasks.filter((task) => change(task) > 0);
   const worse = tasks.filter((task) => change(task) < 0);
   return { tasks: tasks.length, better, worse, pValue: mcNemar(better.length, worse.length), differences };
+}
+
+function intervalOf(figure: string, changes: number[]): [low: number, high: number] {
+  if (figure !== 'resolved' || !changes.every(Number.isInteger)) return bootstrap(changes) ?? [0, 0];
+  const countOf = (sign: number) => changes.filter((change) => change === sign).length;
+  return pairedDifference(countOf(1), countOf(-1), changes.length);
 }
 
 function byTask(results: Result[]): Map<string, Result[]> {

@@ -6,7 +6,8 @@ import { searchOf } from '../../../api/assistant/retrieve.ts';
 import type { SourceFile } from '../../../search/read/source-file.ts';
 import type { SearchRequest } from '../../../search/query/search-request.ts';
 import type { SiteIndex, SitePages } from '../../../search/query/site-index.ts';
-import { bootstrap, mcNemar, mean } from '../../../lib/statistics.ts';
+import { mcNemar, mean } from '../../../lib/statistics.ts';
+import { bootstrap } from '../../support/bootstrap.ts';
 
 const questionsSchema = z.array(
   z.object({

@@ -23,7 +23,8 @@ import {
 import { addVectors, ranksByMeaning, type MeasuredModel } from './meaning.ts';
 import { checkStatements, factKinds } from './statements.ts';
 import { flag, readTool } from '../../../lib/inputs/tool-arguments.ts';
-import { bootstrap, wilson } from '../../../lib/statistics.ts';
+import { wilson } from '../../../lib/statistics.ts';
+import { bootstrap } from '../../support/bootstrap.ts';
 
 const usage = `node test/suites/quality/measure.ts --docs FOLDER --questions FILE [--misses] [--queries good|bad] [--save FILE] [--against FILE] [--before CHECKOUT] [--embeddings URL --model NAME]
        node test/suites/quality/measure.ts --docs FOLDER --citations`;
