@@ -10,6 +10,7 @@ import {
 import {
   environmentPath,
   longestEnvironment,
+  misspelledPath,
   parseEnvironment,
   type Environment,
 } from '../../lib/environments/environment.ts';
@@ -34,6 +35,9 @@ const borrowed = new Map([
   ...devcontainerPaths.map((path) => [path, readDevcontainer] as const),
 ]);
 
+/** What a repository describes whose files are not followed. */
+const none = { environment: {}, name: 'the repository', isOwn: false };
+
 /**
  * Returns the first description among the project's settings, the repository's own file, and the files of other
  * products, as of the base commit; null when there is none. Throws `setup_failed` when Docket's own is wrong.
@@ -43,17 +47,32 @@ export async function describeEnvironment(
   { project, commit, access }: { project: Pick<ProjectRow, 'environment'>; commit: string; access: RepositoryAccess },
 ): Promise<Description | null> {
   if (project.environment !== null) return own("the project's environment", project.environment);
-  const paths = [environmentPath, ...borrowed.keys()];
+  const unread = new Set<string>();
+  const onLink = (path: string) => void unread.add(`Docket does not read ${path}, because it is a symbolic link.`);
   const read = { ...access, commit, maxBytes: 4 * longestEnvironment };
-  const found = await workspaces.readFirst({ ...read, paths });
-  if (found?.path === environmentPath) return own(found.path, found.content.toString());
-  if (found !== null) return ofOther(found);
-  const named = await workspaces.listFiles({
-    ...access,
-    commit,
-    folder: devcontainerFolder,
-    isWanted: isNamedDevcontainer,
+  const first = await workspaces.readFirst({
+    ...read,
+    paths: [environmentPath, misspelledPath, ...borrowed.keys()],
+    onLink,
   });
+  if (first?.path === environmentPath) return own(first.path, first.content.toString());
+  let found = first;
+  if (first?.path === misspelledPath) {
+    unread.add(`Docket does not read ${misspelledPath}: its name must be ${environmentPath}.`);
+    found = await workspaces.readFirst({ ...read, paths: [...borrowed.keys()], onLink });
+  }
+  const other = found === null ? await namedContainer(workspaces, read) : ofOther(found);
+  if (unread.size === 0) return other;
+  const { notices, ...described } = other ?? { ...none, notices: [] };
+  return { ...described, notices: [...unread, ...notices] };
+}
+
+/** Describes the only container of a repository that has a name of its own. */
+async function namedContainer(
+  workspaces: Pick<Workspaces, 'readFirst' | 'listFiles'>,
+  read: RepositoryAccess & { commit: string; maxBytes: number },
+): Promise<Description | null> {
+  const named = await workspaces.listFiles({ ...read, folder: devcontainerFolder, isWanted: isNamedDevcontainer });
   if (named.length > 1) return noneOf(named.map(({ path }) => path));
   const only = await workspaces.readFirst({ ...read, paths: named.map(({ path }) => path) });
   return only === null ? null : ofOther(only);
@@ -62,7 +81,7 @@ export async function describeEnvironment(
 function noneOf(paths: string[]): Description {
   const listed = paths.slice(0, 5).join(', ') + (paths.length > 5 ? ', …' : '');
   const notice = `The repository has several development containers, and Docket follows none of them: ${listed}. Describe the environment in ${environmentPath}.`;
-  return { environment: {}, name: devcontainerFolder, isOwn: false, notices: [notice] };
+  return { ...none, notices: [notice] };
 }
 
 function ofOther({ path, content }: { path: string; content: Buffer }): Description {

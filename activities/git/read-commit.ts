@@ -10,9 +10,17 @@ import { listedEntries } from './listed-entries.ts';
 export interface CommitReader {
   /** Reads at most `maxBytes` of a regular file; null when the commit has no such file. */
   readFile(access: RepositoryAccess & { commit: string; path: string; maxBytes: number }): Promise<Buffer | null>;
-  /** Does the same for the first of several paths at which the commit has a regular file. */
+  /**
+   * Does the same for the first of several paths at which the commit has a regular file. Calls `onLink` for each path
+   * before it that is a symbolic link.
+   */
   readFirst(
-    access: RepositoryAccess & { commit: string; paths: readonly string[]; maxBytes: number },
+    access: RepositoryAccess & {
+      commit: string;
+      paths: readonly string[];
+      maxBytes: number;
+      onLink?(path: string): void;
+    },
   ): Promise<{ path: string; content: Buffer } | null>;
   /** Returns the paths of the files with one of these names, in any folder. */
   findFiles(access: RepositoryAccess & { commit: string; names: readonly string[] }): Promise<string[]>;
@@ -34,22 +42,23 @@ export interface CommitReader {
 }
 
 export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirrors }): CommitReader {
-  const readFirst: CommitReader['readFirst'] = async ({ paths, maxBytes, ...at }) => {
+  const readFirst: CommitReader['readFirst'] = async ({ paths, maxBytes, onLink, ...at }) => {
     const plain = paths.filter((path) => path.split('/').every((part) => !['', '.', '..'].includes(part)));
     // without a path, git lists everything
     if (plain.length === 0) return null;
     const { commit, signal } = at;
     return mirrors.reading(at, commit, async (gitDir) => {
       const listed = await git.run({ gitDir, args: ['ls-tree', '-z', '--full-tree', commit, '--', ...plain], signal });
-      const objects = new Map<string, string>();
+      const entries = new Map<string, { mode: string; object: string }>();
       for (const entry of listed.stdout.toString().split('\0')) {
-        const [, object, path] = /^100(?:644|755) blob ([0-9a-f]{40})\t(.+)$/s.exec(entry) ?? [];
-        if (object !== undefined && path !== undefined) objects.set(path, object);
+        const [, mode, object, path] = /^(100644|100755|120000) blob ([0-9a-f]{40})\t(.+)$/s.exec(entry) ?? [];
+        if (mode !== undefined && object !== undefined && path !== undefined) entries.set(path, { mode, object });
       }
       for (const path of plain) {
-        const object = objects.get(path);
-        if (object === undefined) continue;
-        const args = ['cat-file', 'blob', object];
+        const entry = entries.get(path);
+        if (entry?.mode === '120000') onLink?.(path);
+        if (entry === undefined || entry.mode === '120000') continue;
+        const args = ['cat-file', 'blob', entry.object];
         const { stdout } = await git.run({ gitDir, args, maxOutputBytes: maxBytes, signal });
         return { path, content: stdout };
       }

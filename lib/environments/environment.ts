@@ -7,6 +7,8 @@ import { isVariableName } from './variable-name.ts';
 
 /** Path of a repository's own description of where its jobs run. */
 export const environmentPath = '.docket/environment.yml';
+/** A path that is mistaken for it. */
+export const misspelledPath = '.docket/environment.yaml';
 /** Longest description, in characters. */
 export const longestEnvironment = 64 * 1024;
 

@@ -154,11 +154,16 @@ describe('a file of a commit', () => {
     });
     await using test = await createTestWorkspaces();
     const commit = await repository.git('rev-parse', 'main');
+    const links: string[] = [];
     const read = async (...paths: string[]) => {
-      const found = await test.workspaces.readFirst({ ...access(repository.path), commit, paths, maxBytes: 1000 });
+      const at = { ...access(repository.path), commit, paths, maxBytes: 1000 };
+      const found = await test.workspaces.readFirst({ ...at, onLink: (path) => void links.push(path) });
       return found && [found.path, found.content.toString()];
     };
+    expect(await read('docs/a.md', 'link')).toEqual(['docs/a.md', 'a']);
+    expect(links).toEqual([]);
     expect(await read('none', '../x', 'docs', 'link', 'docs/a.md', 'AGENTS.md')).toEqual(['docs/a.md', 'a']);
+    expect(links).toEqual(['link']);
     test.calls.length = 0;
     expect(await read('none', 'link', 'docs/none')).toBeNull();
     expect(test.calls.map(({ args }) => args[0])).toEqual(['ls-tree']);

@@ -8,12 +8,16 @@ const access = {
   signal: new AbortController().signal,
 };
 
-/** Describes the environment of a repository with these files. */
-function describeFiles(files: Record<string, string>) {
+/** Describes the environment of a repository with these files; null for a symbolic link. */
+function describeFiles(files: Record<string, string | null>) {
   const workspaces = {
-    async readFirst({ paths }: { paths: readonly string[] }) {
-      const path = paths.find((one) => one in files);
-      return path === undefined ? null : { path, content: Buffer.from(files[path]!) };
+    async readFirst({ paths, onLink }: { paths: readonly string[]; onLink?(path: string): void }) {
+      for (const path of paths) {
+        const text = files[path];
+        if (typeof text === 'string') return { path, content: Buffer.from(text) };
+        if (text === null) onLink?.(path);
+      }
+      return null;
     },
     async listFiles({ isWanted }: { isWanted(path: string): boolean }) {
       return Object.keys(files)
@@ -46,4 +50,20 @@ it('says that it follows none of several development containers', async () => {
   expect(described?.notices).toEqual([
     `The repository has several development containers, and Docket follows none of them: ${one}, ${other}. Describe the environment in .docket/environment.yml.`,
   ]);
+});
+
+it('says which files it does not read', async () => {
+  const misspelled = '.docket/environment.yaml';
+  const other = '.devcontainer.json';
+  const [wrongName, isLink] = [
+    `Docket does not read ${misspelled}: its name must be .docket/environment.yml.`,
+    'Docket does not read .docket/environment.yml, because it is a symbolic link.',
+  ];
+  const alone = await describeFiles({ [misspelled]: 'setup: make' });
+  expect(alone).toMatchObject({ environment: {}, isOwn: false, notices: [wrongName] });
+  const both = await describeFiles({ '.docket/environment.yml': null, [misspelled]: 'setup: make', [other]: made });
+  expect(both).toMatchObject({ environment: { setup: '( make\n)' }, name: other });
+  expect(both?.notices).toEqual([isLink, wrongName, `The environment of this job follows ${other}.`]);
+  const right = await describeFiles({ '.docket/environment.yml': 'setup: make', [misspelled]: '', [other]: null });
+  expect(right).toMatchObject({ isOwn: true, notices: [] });
 });
