@@ -17,6 +17,7 @@ import { noticeMutations } from './notices.ts';
 import { capacityMutations } from './capacity.ts';
 import { retentionMutations } from './retention.ts';
 import { organizationMutations } from './organizations.ts';
+import { descriptionMutations } from './jobs/descriptions.ts';
 import { environmentMutations } from './jobs/environments.ts';
 import { sandboxMutations } from './jobs/sandbox.ts';
 import { sourceMutations } from './sites/sources.ts';
@@ -71,4 +72,5 @@ export const mutations: Mutation[] = [
   ...linkMutations,
   ...sandboxMutations,
   ...environmentMutations,
+  ...descriptionMutations,
 ];

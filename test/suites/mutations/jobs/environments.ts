@@ -4,9 +4,7 @@ const layers = { project: 'integration', tests: ['db/jobs/environment-layers'] }
 const jobs = { project: 'integration', tests: ['jobs/environments'] } as const;
 const eviction = { project: 'integration', tests: ['db/jobs/layer-eviction'] } as const;
 const keys = { project: 'integration', tests: ['workspaces/layer-key'] } as const;
-const borrowed = { project: 'integration', tests: ['jobs/borrowed-environments'] } as const;
 const settings = { project: 'unit', tests: ['activities/environment/environment-settings'] } as const;
-const parsing = { project: 'unit', tests: ['lib/environments/environment'] } as const;
 
 /** Checks on the environments of jobs. */
 export const environmentMutations: Mutation[] = [
@@ -72,13 +70,6 @@ export const environmentMutations: Mutation[] = [
     find: '[id, projectId, key, holdMs, failedAt, failure]',
     replace: '[id, projectId, key, holdMs, null, failure]',
     ...layers,
-  },
-  {
-    name: "each job runs the setup of another product's file that has just failed",
-    file: 'activities/environment/environments.ts',
-    find: 'description.isOwn ? 0 : skipMinutes * 60_000',
-    replace: 'description.isOwn ? 0 : skipMinutes',
-    ...borrowed,
   },
   {
     name: 'a setup starts with all that the last one installed',
@@ -214,81 +205,10 @@ export const environmentMutations: Mutation[] = [
     ...settings,
   },
   {
-    name: 'a description may set variables of the sandbox',
-    file: 'lib/environments/variable-name.ts',
-    find: ' && !reserved.test(name)',
-    replace: ' && reserved.source !== name',
-    ...parsing,
-  },
-  {
-    name: "the image of another product's file ends a job",
-    file: 'activities/environment/environments.ts',
-    find: 'if (isOwn || image === null || !(error instanceof ImageError)) throw error;',
-    replace: 'throw error;',
-    ...borrowed,
-  },
-  {
-    name: 'a setup that runs once more looks for an image that the job goes on without',
-    file: 'activities/environment/environments.ts',
-    find: 'image: turn.environment.image',
-    replace: 'image: description.environment.image ?? null',
-    ...borrowed,
-  },
-  {
-    name: "the setup of another product's file ends a job",
-    file: 'activities/environment/environments.ts',
-    find: 'if (description.isOwn || !isSetupFailure(error)) throw error;',
-    replace: 'throw error;',
-    ...borrowed,
-  },
-  {
-    name: "the setup of another product's file runs without network",
-    file: 'activities/environment/environments.ts',
-    find: 'if (!isOwn && settings.setup.hosts.length === 0) {',
-    replace: "if (!isOwn && name === '') {",
-    ...borrowed,
-  },
-  {
-    name: 'the timeline does not say what was ignored',
-    file: 'activities/environment/describe-environment.ts',
-    find: 'ignored.length === 0 ? [used]',
-    replace: 'ignored.length !== -1 ? [used]',
-    ...borrowed,
-  },
-  {
-    name: 'aliases in the file of another product end a job',
-    file: 'lib/environments/copilot-setup-steps.ts',
-    find: 'if (error instanceof SyntaxError) return null;',
-    replace: '',
-    ...parsing,
-  },
-  {
     name: 'a script that a setup names is not part of what its result depends on',
     file: 'activities/environment/layer-key.ts',
     find: ', ...wordsOf(setup)]',
     replace: ', ...wordsOf(setup).difference(wordsOf(setup))]',
     ...keys,
-  },
-  {
-    name: "another product's file names an archive of the operator",
-    file: 'lib/environments/borrowed.ts',
-    find: "parseImageName(value)?.kind === 'registry'",
-    replace: 'parseImageName(value) !== null',
-    ...parsing,
-  },
-  {
-    name: 'an image is used without what is built on it',
-    file: 'lib/environments/devcontainer.ts',
-    find: 'said.some((key) => buildKeys.includes(key)) ? null : ',
-    replace: '',
-    ...parsing,
-  },
-  {
-    name: 'maps as the keys of YAML hold a process for minutes',
-    file: 'lib/inputs/yaml.ts',
-    find: "if (key !== null && !isScalar(key)) return refuse('has a key that is not a single value');",
-    replace: '',
-    project: 'unit',
-    tests: ['lib/inputs/yaml'],
   },
 ];
