@@ -159,7 +159,12 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
               base_commit
             ),
             coalesce($6, model), coalesce($10, fallback_models), reasoning_effort, max_output_tokens, draft, plan_review, may_ask,
-            case when approved_turn <= $3 then approved_turn end, plan, $7, $2, $3, $4, $8, $9
+            case when approved_turn <= $3 then approved_turn end,
+            -- unless it was made later
+            case when coalesce(approved_turn, $3) <= $3 and not exists (
+              select from job_events
+              where job_id = $2 and turn >= $3 and type = 'waiting' and data ->> 'for' = 'approval') then plan end,
+            $7, $2, $3, $4, $8, $9
      from jobs where id = $2
      on conflict (project_id, idempotency_key) do nothing`,
     [
@@ -224,12 +229,26 @@ async function copyHistory(client: PoolClient, id: string, { at, tree }: Source)
   );
 }
 
-async function begin(client: PoolClient, { id, prompt }: NewFork, { turn }: StepRef): Promise<void> {
+/** Result of a question whose answer is the message that a fork of its step begins with. */
+const answerFollows = 'The person answers in the next message.';
+
+async function begin(client: PoolClient, { id, prompt }: NewFork, { turn, step }: StepRef): Promise<void> {
   if (prompt !== null) {
     await client.query(
       `insert into job_messages (job_id, turn, position, prompt)
        select $1, $2, coalesce(max(position), 0) + 1, $3 from job_messages where job_id = $1 and turn = $2`,
       [id, turn, toStoredText(prompt)],
+    );
+    await client.query(
+      `update job_steps
+       set tool_results = (
+         select jsonb_agg(
+           case when result @> '{"toolName": "ask", "isError": false}'
+                then result || jsonb_build_object('output', $4::text) else result end
+           order by position)
+         from jsonb_array_elements(tool_results) with ordinality as results (result, position))
+       where job_id = $1 and turn = $2 and step = $3 and tool_results @> '[{"toolName": "ask", "isError": false}]'`,
+      [id, turn, step, answerFollows],
     );
   }
   await client.query('insert into job_outbox (job_id, turn) values ($1, $2)', [id, turn]);
