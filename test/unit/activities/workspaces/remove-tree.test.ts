@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { removeTree } from '../../../../activities/workspaces/remove-tree.ts';
@@ -10,9 +10,9 @@ it('removes folders nested deeper than a path may be long', async () => {
   const root = join(temporaryDirectory(), 'job');
   // they are still being removed when the deepest is found to be out of reach
   for (let folder = 0; folder < 4; folder += 1) {
-    const path = join(root, String(folder));
+    const path = join(root, String(folder), 'd/'.repeat(300));
     await mkdir(path, { recursive: true });
-    await digDown(path, 300);
+    await writeFile(join(path, 'file'), 'x');
   }
   await digDown(root, 25, 'd'.repeat(200));
   await removeTree(root);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { create } from 'tar';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { downloadJson } from '../../../../local/temporal/download.ts';
 import { fetchGoToolchain, proxiesOf } from '../../../../local/temporal/go-toolchain.ts';
 import { temporalRelease } from '../../../../local/temporal/pinned-downloads.ts';
 import { downloadRelease } from '../../../../local/temporal/temporal-program.ts';
@@ -145,11 +146,11 @@ describe('the download of the official release', () => {
     const module = JSON.stringify(join(import.meta.dirname, '../../../../local/temporal/download.ts'));
     const code = `const { downloadJson } = await import(${module});
       console.log(await downloadJson(${JSON.stringify(url)}, { env: {} }).then(JSON.stringify, String));`;
-    const downloadWith = async (env: NodeJS.ProcessEnv) =>
-      (await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env })).stdout.trim();
-    expect(await downloadWith({ SSL_CERT_FILE: trusted })).toBe('{}');
-    expect(await downloadWith({})).toMatch(
-      /StartError: localhost:\d+ cannot be reached or broke off \(UNABLE_TO_VERIFY/,
+    const env = { SSL_CERT_FILE: trusted };
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env });
+    expect(stdout).toBe('{}\n');
+    await expect(downloadJson(url, { env: {}, log: () => {} })).rejects.toThrow(
+      /localhost:\d+ cannot be reached or broke off \(UNABLE_TO_VERIFY/,
     );
   });
 
