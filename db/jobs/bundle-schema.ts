@@ -15,7 +15,7 @@ const toolCallSchema = z.object({
 });
 
 /** A tool as a model reads it. */
-export const toolDefinitionSchema = z.object({
+const toolDefinitionSchema = z.object({
   name: text,
   description: text,
   /** JSON schema. */
