@@ -136,8 +136,8 @@ program
   .description('print the patches of a run in the format of SWE-bench')
   .argument('<run>')
   .action((file: string) => {
-    for (const { task, attempt, model, patch } of readRun(file).results)
-      if (attempt === 1)
+    for (const { task, attempt, job, model, patch } of readRun(file).results)
+      if (attempt === 1 && job !== null)
         console.log(JSON.stringify({ instance_id: task, model_name_or_path: `docket/${model}`, model_patch: patch }));
   });
 

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../../cli/command-error.ts';
 import type { Task } from './tasks.ts';
 import { createTrees, type Trees } from './trees.ts';
@@ -20,9 +21,33 @@ export interface Repositories {
   prepare(task: Task): Promise<PreparedTask>;
 }
 
-/** Creates the bare repositories of tasks in a folder. `source` is a URL in which {owner} and {name} are filled in. */
-export function createRepositories({ folder, source }: { folder: string; source: string }): Repositories {
+/**
+ * Creates the bare repositories of tasks in a folder. `source` is a URL in which {owner} and {name} are filled in. A fetch
+ * that fails is repeated after each pause, except of a repository for which that did not help before.
+ */
+export function createRepositories({
+  folder,
+  source,
+  pausesMs = [2_000, 10_000],
+}: {
+  folder: string;
+  source: string;
+  pausesMs?: number[];
+}): Repositories {
   const queues = new Map<string, Promise<unknown>>();
+  const unreachable = new Set<string>();
+
+  async function fetchCommit({ git }: Trees, url: string, commit: string): Promise<void> {
+    const fetchOnce = () => git('fetch', '--quiet', '--depth=1', '--no-tags', url, commit);
+    let fetched = fetchOnce();
+    for (const pauseMs of unreachable.has(url) ? [] : pausesMs)
+      fetched = fetched.catch(() => sleep(pauseMs).then(fetchOnce));
+    await fetched.catch((cause: unknown) => {
+      unreachable.add(url);
+      throw new CommandError(`${url} cannot be fetched at ${commit}. Is --source right?`, { cause });
+    });
+    unreachable.delete(url);
+  }
 
   async function prepareNow(task: Task): Promise<PreparedTask> {
     const [owner = '', name = ''] = task.repository.split('/');
@@ -37,9 +62,7 @@ export function createRepositories({ folder, source }: { folder: string; source:
     );
     if (!isPresent) {
       const url = source.replaceAll('{owner}', owner).replaceAll('{name}', name);
-      await git('fetch', '--quiet', '--depth=1', '--no-tags', url, task.commit).catch((cause: unknown) => {
-        throw new CommandError(`${url} cannot be fetched at ${task.commit}. Is --source right?`, { cause });
-      });
+      await fetchCommit(trees, url, task.commit);
       // no branch leads to the commit, so its missing parents do not matter; others may fetch without caring for them
       await rm(join(repository, 'shallow'), { force: true });
     }

@@ -23,26 +23,55 @@ export interface RunOptions {
   say(line: string): void;
 }
 
-/** Runs every attempt that has no result yet as a job, and appends its result. */
+/**
+ * Runs every attempt that has not run yet as a job, and appends its result. An attempt that cannot be run has a result that
+ * says why. Throws CommandError when that is so for all.
+ */
 export async function runTasks(options: RunOptions): Promise<void> {
   const { api, tasks, attempts, concurrency, results, append, say } = options;
   const projectOf = createProjects(api);
-  const ended = new Set(results.map(keyOf));
+  const ended = new Set(results.filter(({ failure }) => failure !== 'not_run').map(keyOf));
   const pending = Array.from({ length: attempts }, (_, index) => tasks.map((task) => ({ task, attempt: index + 1 })))
     .flat()
     .filter(({ task, attempt }) => !ended.has(keyOf({ task: task.id, attempt })));
   const all = tasks.length * attempts;
   let count = all - pending.length;
   if (count > 0) say(`${count} of ${all} attempts have a result already.`);
+  let hasRun = ended.size > 0;
+  let problem: CommandError | null = null;
   const lane = async () => {
     for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
-      const result = await runAttempt(options, projectOf, next);
+      const { task, attempt } = next;
+      const result = await runAttempt(options, projectOf, next).catch((error: unknown) => {
+        if (!isOfAttempt(error)) throw error;
+        problem = error;
+        return notRun(task, attempt, error.message);
+      });
+      hasRun ||= result.job !== null;
       await append(result);
-      const verdict = { true: 'resolved', false: `not resolved (${result.failure})`, null: result.failure ?? 'done' };
+      const { failure, reason } = result;
+      const verdict = {
+        true: 'resolved',
+        false: `not resolved (${failure})`,
+        null: failure === null ? 'done' : `${failure}: ${reason}`,
+      };
       say(`${(count += 1)}/${all}  ${keyOf(result)}  ${verdict[`${result.resolved}`]}`);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, lane));
+  if (problem !== null && !hasRun) throw problem;
+}
+
+/** Reports whether an error is about one attempt. A service that is down or refuses the key would end the others, too. */
+function isOfAttempt(error: unknown): error is CommandError {
+  if (error instanceof ApiProblem) return error.status < 500 && error.status !== 401 && error.status !== 403;
+  return error instanceof CommandError && !(error instanceof UnreachableError);
+}
+
+function notRun({ id, kind, language, repository }: Task, attempt: number, reason: string): Result {
+  const begun = { task: id, attempt, kind, language, repository };
+  const used = { costUsd: null, steps: 0, inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, seconds: 0 };
+  return { ...begun, job: null, resolved: null, failure: 'not_run', reason, model: null, ...used, patch: '' };
 }
 
 type ProjectOf = (repository: string) => Promise<string>;
@@ -55,23 +84,9 @@ async function runAttempt(
   const { id, kind, language, repository } = task;
   const begun = { task: id, attempt, kind, language, repository };
   const missing = (await judge?.missing(task)) ?? null;
-  if (missing !== null) {
-    const reason = `This machine has no ${missing}.`;
-    const used = { costUsd: null, steps: 0, inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
-    return {
-      ...begun,
-      job: null,
-      resolved: null,
-      failure: 'not_run',
-      reason,
-      model: null,
-      ...used,
-      seconds: 0,
-      patch: '',
-    };
-  }
+  if (missing !== null) return notRun(task, attempt, `This machine has no ${missing}.`);
   const prepared = await repositories.prepare(task);
-  const projectId = await projectOf(prepared.repository);
+  const projectId = await persistently(say, () => projectOf(prepared.repository));
   const created = await persistently(say, () =>
     answerOf(
       api.POST('/v2/agent/{projectId}/job', {
@@ -144,6 +159,7 @@ function createProjects(api: Api): ProjectOf {
   return (path) => {
     const id = known.get(path) ?? find(path);
     known.set(path, id);
+    id.catch(() => known.delete(path));
     return id;
   };
 }
