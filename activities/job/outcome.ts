@@ -1,4 +1,5 @@
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
+import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
 import type { JobOutcome, WorkedTurn } from '../../workflows/contract/job.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
@@ -21,9 +22,16 @@ export function createOutcomeActivities({ jobs, steps, attempt, waitDays, secret
   async function endTurn({ jobId, turn, step, outcome }: WorkedTurn & { outcome: JobOutcome }): Promise<boolean> {
     const ref = { jobId, turn, step };
     if (outcome.kind !== 'waiting') return jobs.finish({ ...ref, status: 'completed', failureCategory: null });
-    const job = await jobs.get(jobId);
+    const job = await readWithSecrets(jobId);
     const wait = job === null ? null : waitOf(job, await steps.lastAnswered(ref));
     return wait !== null && jobs.wait({ ...ref, ...redacted(wait), days: waitDays });
+  }
+
+  /** Returns the job; from then on, texts are redacted with the secrets of its project. */
+  async function readWithSecrets(jobId: string): Promise<JobRow | null> {
+    const job = await jobs.get(jobId);
+    if (job !== null) secrets.learn(job.projectId, []);
+    return job;
   }
 
   function redacted({ title, plan, question }: Wait): Wait {
@@ -42,9 +50,8 @@ export function createOutcomeActivities({ jobs, steps, attempt, waitDays, secret
     async recordOutcome({ jobId, turn, outcome, step }: WorkedTurn & { outcome: JobOutcome }): Promise<boolean> {
       // failures are not counted: a job whose end cannot be written would stay active forever
       return attempt({ turn: null, countFailure: () => Promise.resolve(1) }, async () => {
-        const projectId = (await jobs.get(jobId))?.projectId;
-        if (projectId !== undefined) secrets.learn(projectId, []);
         if (outcome.kind === 'failed') {
+          await readWithSecrets(jobId);
           const { category, message } = outcome;
           await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message: redact(message) });
           return false;

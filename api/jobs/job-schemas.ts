@@ -118,12 +118,9 @@ export const forkJobSchema = closedBody({
   models: createJobSchema.shape.models.meta({
     description: "Models in the order they are asked. In place of model; defaults to the other job's models.",
   }),
-  prompt: promptSchema
-    .optional()
-    .meta({
-      description:
-        'A message that the first new step reads. If the last step put a question, the message is the answer.',
-    }),
+  prompt: promptSchema.optional().meta({
+    description: 'A message that the first new step reads. If the last step put a question, the message is the answer.',
+  }),
 });
 
 /** Query of `GET …/jobs`. */
