@@ -238,53 +238,6 @@ it('turns instances in the format of SWE-bench into predictions', { tags: ['slow
   expect(model_patch).toMatch(/^diff --git a\/README\.md b\/README\.md\n[\s\S]*\+The port is 4170\.\n$/);
 });
 
-it('goes on after attempts that cannot be run, and tries them again', { tags: ['slow'] }, async () => {
-  const { commit } = (await readFile(join(folder, 'suite/lamp.yaml'), 'utf8')).match(/commit: (?<commit>\w+)/)!.groups!;
-  const instance = (id: string, text: string, repo = 'acme/lamp') =>
-    JSON.stringify({ instance_id: id, repo, base_commit: commit, problem_statement: text });
-  const lines = [instance('long', 'x'.repeat(100_001)), instance('gone', 'x', 'acme/none'), instance('fine', 'x')];
-  const instances = join(folder, 'beside.jsonl');
-  await writeFile(instances, lines.join('\n'));
-  const args = ['beside', '--instances', instances, '--model', 'compatible/good', '--concurrency', '1'] as const;
-  const ends = () =>
-    readRun(join(folder, 'beside')).results.map(({ task, job, failure, reason }) => [
-      task,
-      job !== null,
-      failure,
-      reason,
-    ]);
-  const notRun = [
-    ['long', false, 'not_run', expect.stringContaining('100000 characters')],
-    ['gone', false, 'not_run', expect.stringMatching(/acme\+none cannot be fetched at .* Is --source right\?$/)],
-  ];
-  expect(await run(...args)).toMatchObject({
-    code: 0,
-    error: expect.stringMatching(/^2\/3 {2}gone\/1 {2}not_run: file/m),
-  });
-  expect(ends()).toEqual([...notRun, ['fine', true, null, '']]);
-  const { out } = await evaluate(['predictions', join(folder, 'beside')]);
-  expect(out.trimEnd().split('\n')).toHaveLength(1);
-
-  await writeFile(instances, [instance('long', 'x'), ...lines.slice(1)].join('\n'));
-  expect(await run(...args)).toMatchObject({ code: 0, error: expect.stringMatching(/^1 of 3 attempts have a result/) });
-  expect(ends()).toEqual([['long', true, null, ''], notRun[1], ['fine', true, null, '']]);
-});
-
-it.each([
-  [
-    'the source',
-    ['--model', 'compatible/good', '--source', 'file:///nowhere'],
-    /^file:\/\/\/nowhere cannot be fetched at /,
-  ],
-  ['the model', ['--model', 'nobody/nothing'], /nobody/],
-])('fails when no attempt can be run because of %s', { tags: ['slow'] }, async (_what, args, sentence) => {
-  const { code, out, error } = await run('none', ...args, '--repositories', join(stack.home, 'repositories/none'));
-  expect({ code, out }).toEqual({ code: 1, out: '' });
-  expect(error.trimEnd().split('\n').at(-1)).toMatch(sentence);
-  expect(readRun(join(folder, 'none')).results.map(({ failure }) => failure)).toEqual(Array(4).fill('not_run'));
-  await rm(join(folder, 'none'));
-});
-
 it('ends in one sentence when it is used wrongly', { tags: ['slow'] }, async () => {
   await writeFile(join(folder, 'broken.jsonl'), '{"instance_id": "a"}\n{"ins');
   await writeFile(join(folder, 'other'), '{"run":"1","model":"other/model","instances":null}\n');
