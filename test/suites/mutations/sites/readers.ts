@@ -55,7 +55,7 @@ export const readerMutations: Mutation[] = [
   {
     name: 'a proof of work is used with another key or on another website',
     file: 'api/access/proof-of-work.ts',
-    find: 'if (key !== keyId || origin !== (request.headers.origin ?? null)) throw proofRefused();',
+    find: 'if (key !== keyId || !isOwn) throw proofRefused();',
     replace: '',
     ...proofOfWork,
   },
