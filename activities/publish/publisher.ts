@@ -25,6 +25,7 @@ import { readSummary, treeToPublish, type TurnSummary } from './read-summary.ts'
 import { readPullRequestTemplate } from './pull-request-template.ts';
 import { turnEnded } from '../job/turn-watch.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
+import { isOver, standingOf } from './pull-request-state.ts';
 
 export interface PublisherDeps {
   jobs: Pick<WorkerJobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
@@ -33,7 +34,7 @@ export interface PublisherDeps {
   context: Pick<JobContextStore, 'notes' | 'addNote'>;
   /** Whether agents review their change in projects that do not say. */
   selfReview: boolean;
-  branches: Pick<JobBranchStore, 'adopt'>;
+  branches: Pick<JobBranchStore, 'adopt' | 'setPullRequestState'>;
   access: JobAccess;
   workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFirst' | 'hasBranch'>;
   redact(text: string): string;
@@ -57,7 +58,8 @@ interface Publication extends Work {
 
 const author = { name: 'Docket', email: 'docket@noreply.invalid' };
 const withdrawTimeoutMs = 15_000;
-const pushResultSchema = z.object({ commit: z.string(), tree: z.string() });
+/** Pushes before this field went to the branch that the turn has. */
+const pushResultSchema = z.object({ commit: z.string(), tree: z.string(), branch: z.string().optional() });
 
 /** Work that a turn may publish. `stopped` is why the agent did not finish; the work then becomes a draft that says so. */
 interface Work {
@@ -99,9 +101,11 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     }
     const { checkCommand: command } = await access.projectOf(job);
     const report = await checkOf({ effects, context }, { ref, tree: snapshot.tree, command });
-    const { summary, text } = await describeChange(work, given, report.check);
-    const branch = job.branch !== null && !isOver(job) ? job.branch : branchOf(ref, text.title);
-    return { summary, prLink: await publishChange({ ...work, text, report, branch, snapshot }), isChanged: true };
+    const standing = await standingOf(deps, work);
+    const current = { ...work, job: { ...job, ...standing } };
+    const { summary, text } = await describeChange(current, given, report.check);
+    const branch = job.branch !== null && !isOver(current.job) ? job.branch : branchOf(ref, text.title);
+    return { summary, prLink: await publishChange({ ...current, text, report, branch, snapshot }), isChanged: true };
   };
 
   /** Stores the agent's text first, so that every attempt uses the same one. */
@@ -204,8 +208,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const effect = { ...ref, effect: 'push' };
     const { fence, result } = await effects.claim(effect);
     const pushed = pushResultSchema.safeParse(result);
+    const { tree: pushedTree, branch: pushedTo = branch } = pushed.data ?? {};
     // `tree` is the working copy's tree from then on
-    if (pushed.success && pushed.data.tree === snapshot.tree) return pushed.data;
+    if (pushed.success && pushedTree === snapshot.tree && pushedTo === branch) return pushed.data;
     const publication = await workspaces.publish({
       ...(await access.repositoryOf(job, signal)),
       ...changeOf({ job, text, branch, snapshot }),
@@ -214,7 +219,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       checkPaths: await pathCheckOf(job),
       beforePush: () => mayAct({ ...effect, fence }, { job, signal }),
     });
-    const done = { commit: publication.commit, tree: publication.snapshot.tree };
+    const done = { commit: publication.commit, tree: publication.snapshot.tree, branch };
     const adopted = { tree: done.tree, snapshot: publication.snapshot };
     if (!(await branches.adopt({ ...effect, fence, branch: adopted, result: done }))) throw takenOver();
     return done;
@@ -292,9 +297,4 @@ function incompleteOf(unfinished: string | null, check: JobCheck | null): string
   const reasons = [unfinished, isChecked ? null : `The project's check command ${ofCheck}.`];
   const present = reasons.filter((reason) => reason !== null);
   return present.length === 0 ? null : present.join(' ');
-}
-
-/** Reports whether the pull request is closed or merged, so that a further change needs a new one. */
-function isOver({ prState }: JobRow): boolean {
-  return prState === 'closed' || prState === 'merged';
 }

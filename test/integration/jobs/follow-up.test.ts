@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { expectPullRequests } from '../../support/database/expect-pull-requests.ts';
-import { createFakeGithub } from '../../support/forges/fake-github.ts';
-import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
-import type { ScriptedReply } from '../../support/servers/scripted-model-wire.ts';
-import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
 import { asOperator } from '../../support/stack/operator.ts';
+import { followUpScene, writing } from './follow-up-scene.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -17,62 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-interface Scene {
-  repository: TestRepository;
-  model: ScriptedModelServer;
-  worker: TestWorker;
-  /** The job after its first turn, which wrote `one.txt`. */
-  first: JobRow;
-  /** Closes or merges the pull request of the first turn. */
-  endPullRequest(state: 'closed' | 'merged'): Promise<void>;
-  pullRequestHeads(): Promise<string[]>;
-}
-
-function writing(path: string, content = `${path}\n`): ScriptedReply[] {
-  return [
-    { toolCalls: [{ name: 'write', input: { path, content } }] },
-    { toolCalls: [{ name: 'finish', input: { title: `Write ${path}`, summary: `Wrote ${path}.` } }] },
-  ];
-}
-
-async function scene(forge: 'local' | 'github', act: (scene: Scene) => Promise<void>): Promise<void> {
-  await using github = await createFakeGithub();
-  await using model = await startScriptedModelServer();
-  const hosted = forge === 'github' ? await github.addRepository('acme/lamp') : null;
-  await using repository = hosted ?? (await createTestRepository());
-  await using worker = await startTestWorker({
-    database,
-    modelUrl: model.baseUrl,
-    servers: { github: { token: github.token, apiUrl: github.apiUrl, app: null } },
-  });
-  model.script(...writing('one.txt'));
-  const place = hosted?.url ?? repository.path;
-  const first = await worker.runJob({ prompt: 'Write one', repository: place, forge });
-  expect(first).toMatchObject({ status: 'completed', prState: 'open' });
-  await act({
-    repository,
-    model,
-    worker,
-    first,
-    async endPullRequest(state) {
-      const [pullRequest] = github.pullRequests('acme/lamp');
-      if (pullRequest !== undefined) {
-        Object.assign(pullRequest, { state: 'closed', mergedAt: state === 'merged' ? '2026-01-02T00:00:00Z' : null });
-      }
-      await database.pool.query('update pull_requests set state = $2 where id = $1', [first.prId, state]);
-    },
-    async pullRequestHeads() {
-      if (hosted !== null) return github.pullRequests('acme/lamp').map(({ head }) => head);
-      const { rows } = await database.pool.query<{ head: string }>(
-        'select head from pull_requests where repository = $1 order by number',
-        [repository.path],
-      );
-      return rows.map(({ head }) => head);
-    },
-  });
-  expect(model.violations).toEqual([]);
-  expect(github.violations).toEqual([]);
-}
+const scene = (forge: 'local' | 'github', act: Parameters<typeof followUpScene>[1]) =>
+  followUpScene({ database, forge }, act);
 
 describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forge) => {
   it('continues from the last tree on the same branch and pull request', { tags: 'slow' }, async () => {
@@ -157,6 +101,25 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
       expect(Object.keys(await repository.read(second.headCommit!))).toEqual(['README.md', 'one.txt', 'two.txt']);
     });
   });
+
+  it.each(['closed', 'merged'] as const)(
+    'opens a new pull request if the first is %s during the turn',
+    { tags: 'slow' },
+    async (state) => {
+      await scene(forge, async ({ worker, model, first, endPullRequest, pullRequestHeads, repository }) => {
+        const [write, finish] = writing('two.txt');
+        model.script(write!, async () => {
+          await endPullRequest(state);
+          return finish!;
+        });
+        const second = await worker.followUp(first.id, 'Write two');
+        expect(second).toMatchObject({ status: 'completed', prState: 'open' });
+        expect(await pullRequestHeads()).toEqual([first.branch, second.branch]);
+        expect(await repository.git('rev-parse', first.branch!)).toBe(first.headCommit);
+        expect(Object.keys(await repository.read(second.headCommit!))).toEqual(['README.md', 'one.txt', 'two.txt']);
+      });
+    },
+  );
 
   it(
     'starts over on the base branch after the first was merged, even as one squashed commit',
