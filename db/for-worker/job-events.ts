@@ -38,17 +38,17 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
   /** The chunks that arrive while a statement runs share the next one, so that a process needs one commit for all of them. */
   const texts = createBatchLoader({
     keyOf: ({ jobId, turn, step, fence, offset }: TextChunk) => [jobId, turn, step, fence, offset].join('/'),
-    loadMany: appendTexts,
+    loadMany: (chunks) => appendTexts(chunks),
     atOnce: 1,
   });
 
   /**
    * Returns the chunks that were appended. Locks their steps against the next attempts, so that no text follows an
-   * attempt's `step-start`, in one order.
+   * attempt's `step-start`. A statement for several jobs skips those that are locked: one job may not delay others.
    */
-  async function appendTexts(chunks: TextChunk[]): Promise<TextChunk[]> {
+  async function appendTexts(chunks: TextChunk[], ifLocked: 'skip locked' | '' = 'skip locked'): Promise<TextChunk[]> {
     const { rows } = await pool.query<{ position: number }>({
-      name: 'append-text',
+      name: ifLocked === '' ? 'append-text' : 'append-texts',
       text: `
         with ours as materialized (
           select chunk.*
@@ -56,7 +56,8 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
                                                 "offset" integer, text text, "isRepeated" boolean)
           join job_steps on job_steps.job_id = chunk."jobId" and job_steps.turn = chunk.turn
             and job_steps.step = chunk.step and job_steps.fence = chunk.fence and job_steps.response is null
-          order by job_steps.job_id for share of job_steps
+          join job_event_logs as logs on logs.job_id = job_steps.job_id
+          for share of job_steps ${ifLocked} for no key update of logs ${ifLocked}
         )
         select position from ours, jsonb_build_object('attempt', fence, 'offset', "offset") as place
         where case
@@ -75,7 +76,7 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
   }
 
   async function appendText(chunk: TextChunk): Promise<boolean> {
-    const isOurs = (await texts.load(chunk)) !== null;
+    const isOurs = (await texts.load(chunk)) !== null || (await appendTexts([chunk], '')).length > 0;
     if (isOurs) wakeWatchers(pool, chunk.jobId);
     return isOurs;
   }

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { ofActiveTurn } from '../jobs/job-statements.ts';
 import { withTransaction } from '../pool.ts';
@@ -35,7 +35,7 @@ export interface ModelCallLeases {
   loseAbandoned(): Promise<void>;
   /** Reports whether an attempt holds the lease of the step. */
   isInFlight(ref: StepRef): Promise<boolean>;
-  /** Renews the leases of this process. Locks steps in the order in which live text does. */
+  /** Renews the leases of this process, but for those of locked steps: a lease outlives a missed renewal. */
   renew(refs: StepRef[]): Promise<void>;
   /** Releases the lease of an attempt that has stopped; no effect when a newer one has started. */
   release(held: StepRef & { fence: number }): Promise<void>;
@@ -54,12 +54,12 @@ const countLost = `
     on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
   )`;
 
+const heldStep = `
+  select job_id, asked_micros as lost from job_steps
+  where job_id = $1 and turn = $2 and step = $3 and fence = $4 and ${ofActiveTurn} and response is null for update`;
+
 const beginStatement = `
-  with held as (
-    select job_id, asked_micros as lost from job_steps
-    where job_id = $1 and turn = $2 and step = $3 and fence = $4
-      and ${ofActiveTurn} and response is null for update
-  ), begun as (
+  with held as (${heldStep}), begun as (
     update job_steps set asked_micros = $5, lost_micros = lost_micros + lost
     from held where job_steps.job_id = $1 and turn = $2 and step = $3
   ), reserved as (
@@ -68,6 +68,11 @@ const beginStatement = `
     on conflict (job_id, turn, step) do update set cost_micros = excluded.cost_micros
   ), ${countLost}
   select from held`;
+
+async function lockStep(client: PoolClient, { jobId, turn, step, fence }: NewCall): Promise<boolean> {
+  const { rowCount } = await client.query({ name: 'lock-step', text: heldStep, values: [jobId, turn, step, fence] });
+  return rowCount === 1;
+}
 
 async function begin(client: Pick<Pool, 'query'>, call: NewCall): Promise<CallStart> {
   const { jobId, turn, step, fence, micros, limit } = call;
@@ -89,7 +94,11 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
     async begin(call) {
       const { limit } = call;
       if (limit == null) return begin(pool, call);
-      return withTransaction(pool, async (client) => (await refusalOf(client, call, limit)) ?? begin(client, call));
+      return withTransaction(pool, async (client) => {
+        // before the organization, which nobody may lock while waiting for a step
+        if (!(await lockStep(client, call))) return { kind: 'superseded' };
+        return (await refusalOf(client, call, limit)) ?? begin(client, call);
+      });
     },
 
     async lose({ jobId, turn, step, fence, micros }) {
@@ -142,7 +151,7 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
             from unnest($1::text[], $2::integer[], $3::integer[]) as asked (job_id, turn, step)
             join job_steps using (job_id, turn, step)
             where response is null
-            order by job_id for no key update of job_steps
+            for no key update of job_steps skip locked
           )
           update job_steps set asked_until = now() + $4::float8 * interval '1 millisecond'
           from held

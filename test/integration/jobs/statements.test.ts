@@ -50,7 +50,16 @@ it.each([
   {
     title: 'a step with budgets makes no further transaction',
     budgets: { jobMicros: 1e9, dayMicros: 1e9, organizationMicros: 1e9 },
-    begin: ['begin', 'turn-cost', 'lock-organization', 'day-cost', 'organization-cost', 'begin-call', 'commit'],
+    begin: [
+      'begin',
+      'lock-step',
+      'turn-cost',
+      'lock-organization',
+      'day-cost',
+      'organization-cost',
+      'begin-call',
+      'commit',
+    ],
   },
 ])('$title', { tags: ['slow'], timeout: 120_000 }, async ({ budgets, begin }) => {
   const between = (store: string) => ['store-response', store, 'claim-answer', ...begin];

@@ -1,4 +1,3 @@
-import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   createJobEventBell,
@@ -6,7 +5,6 @@ import {
   type JobEventBell,
   type JobEventWakeups,
 } from '../../../../db/jobs/job-event-wakeups.ts';
-import { createModelCallLeases } from '../../../../db/for-worker/model-call-leases.ts';
 import { createWorkerEventStore } from '../../../../db/for-worker/job-events.ts';
 import type { JobRow } from '../../../../db/jobs/jobs.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
@@ -14,7 +12,6 @@ import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { buildJob, buildProject } from '../../../support/database/build.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
 import { createTestDatabase, type TestDatabase, untilBlocked } from '../../../support/database/database.ts';
-import { recordStatements } from '../../../support/database/record-statements.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
 
 let database: TestDatabase;
@@ -122,79 +119,6 @@ describe('the events of a job', () => {
     expect((await eventsOf(id)).map(({ type }) => type)).toEqual(['phase', 'step-start', 'failure']);
     await database.pool.query('select append_job_events($1, 2, null, $2)', [id, notes(1)]);
     expect((await eventsOf(id)).at(-1)).toMatchObject({ seq: 4, turn: 2 });
-  });
-});
-
-describe('the text of a step', () => {
-  it('is accepted from its newest attempt only, until the step is answered', async () => {
-    const { id } = await newJob();
-    const [steps, events] = [createStepStore(database.pool), createWorkerEventStore(database.pool)];
-    const step = { jobId: id, turn: 1, step: 1 };
-    const first = await claimAnswer(database.pool, step);
-    const piece = { ...step, offset: 0, text: 'one', isRepeated: false };
-    expect(await events.appendText({ ...piece, fence: first.fence })).toBe(true);
-    const second = await claimAnswer(database.pool, step);
-    expect(await events.appendText({ ...piece, fence: first.fence })).toBe(false);
-    expect(await events.appendText({ ...piece, fence: second.fence, text: 'two' })).toBe(true);
-    const answer = { content: [], text: 'two', toolCalls: [] };
-    const usage = { inputTokens: 1, outputTokens: 1 };
-    const rest = {
-      model: 'offline/editor',
-      requestHash: 'h',
-      response: answer,
-      finishReason: 'stop',
-      usage,
-      costMicros: null,
-    };
-    expect(await steps.storeResponse({ ...step, ...rest })).not.toBeNull();
-    expect(await events.appendText({ ...piece, fence: second.fence })).toBe(false);
-    // the stored answer is used: no attempt starts
-    await claimAnswer(database.pool, step);
-    expect((await eventsOf(id)).slice(1).map(({ type, data }) => [type, data])).toEqual([
-      ['step-start', { attempt: 1 }],
-      ['text', { attempt: 1, offset: 0, text: 'one' }],
-      ['step-start', { attempt: 2 }],
-      ['text', { attempt: 2, offset: 0, text: 'two' }],
-    ]);
-  });
-
-  it('is appended once, even if an earlier append may have succeeded', async () => {
-    const { id } = await newJob();
-    const events = createWorkerEventStore(database.pool);
-    const step = { jobId: id, turn: 1, step: 1 };
-    const { fence } = await claimAnswer(database.pool, step);
-    const piece = { ...step, fence, offset: 0, text: 'one' };
-    for (const isRepeated of [false, true, true]) expect(await events.appendText({ ...piece, isRepeated })).toBe(true);
-    expect(await events.appendText({ ...piece, offset: 3, isRepeated: true })).toBe(true);
-    expect((await eventsOf(id)).filter(({ type }) => type === 'text')).toHaveLength(2);
-  });
-
-  it('is appended in one statement with that of all jobs of the process, and locks steps in the order of renewals', async () => {
-    // without the retries of deadlocks
-    const pool = new Pool({ connectionString: database.url, max: 4 });
-    onTestFinished(() => pool.end());
-    const statements = recordStatements(pool);
-    const [events, leases] = [createWorkerEventStore(pool), createModelCallLeases(pool)];
-    const chunkOfNewJob = async () => {
-      const step = { jobId: (await newJob()).id, turn: 1, step: 1 };
-      const { fence } = await claimAnswer(database.pool, step);
-      return { ...step, fence, text: 'one', isRepeated: false };
-    };
-    const chunks = await Promise.all(Array.from({ length: 20 }, chunkOfNewJob));
-    const appendAll = (offset: number) =>
-      Promise.all(
-        chunks.map((chunk, at) => events.appendText({ ...chunk, offset, fence: at === 3 ? 9 : chunk.fence })),
-      );
-    expect(await appendAll(0)).toEqual(chunks.map((_, at) => at !== 3));
-    expect(statements.take().filter((name) => name === 'append-text')).toHaveLength(1);
-    expect((await eventsOf(chunks[4]!.jobId)).at(-1)).toMatchObject({ data: { attempt: 1, offset: 0, text: 'one' } });
-
-    const renewals = Array.from({ length: 2 }, async (_, renewal) => {
-      const held = renewal === 0 ? chunks : chunks.toReversed();
-      for (let round = 0; round < 100; round += 1) await leases.renew(held);
-    });
-    for (let round = 1; round <= 100; round += 1) await appendAll(round);
-    await Promise.all(renewals);
   });
 });
 

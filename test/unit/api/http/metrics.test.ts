@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { createMetrics } from '../../../../api/http/metrics.ts';
 
 const figures = {
@@ -27,16 +28,21 @@ it('queries the database at most every few seconds, however many clients scrape'
   expect(await metrics.text()).toContain('docket_model_cost_dollars_total 2.5');
 });
 
-it('has every metric that the Grafana dashboard shows', async () => {
+it('has every metric that the Grafana dashboard and the alerts name', async () => {
   const metrics = createMetrics({ figures: { read: () => Promise.resolve(figures) } });
   metrics.observeRequest({ method: 'GET', route: '/', status: 200, seconds: 0.1 });
   const text = await metrics.text();
   const dashboard: { panels: { targets: { expr: string }[] }[] } = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../../../deploy/grafana/docket.json'), 'utf8'),
   );
-  const names = dashboard.panels.flatMap(({ targets }) =>
-    targets.flatMap(({ expr }) => expr.match(/docket_\w+/g) ?? []),
+  const rules: { groups: { rules: { expr: string }[] }[] } = parse(
+    readFileSync(join(import.meta.dirname, '../../../../deploy/prometheus/docket.rules.yml'), 'utf8'),
   );
-  expect(names.length).toBeGreaterThan(10);
+  const [shown, watched] = [
+    dashboard.panels.flatMap(({ targets }) => targets),
+    rules.groups.flatMap((one) => one.rules),
+  ];
+  const names = [...shown, ...watched].flatMap(({ expr }) => expr.match(/docket_\w+/g) ?? []);
+  expect([shown.length, watched.length].every((count) => count > 4)).toBe(true);
   for (const name of names) expect(text).toMatch(new RegExp(`^${name}[ {]`, 'm'));
 });
