@@ -58,14 +58,14 @@ export function createSpending(deps: SpendingDeps): AskPaid {
     const begun = { ...step, micros: costOf(likelyTokens(lengthWith(0))), limit };
     const confirm = async () => {
       const deadline = Date.now() + patienceMs;
-      for (;;) {
+      for (let pauseMs = waitMs; ; pauseMs = Math.min(2 * pauseMs, 10 * waitMs)) {
         const start = await leases.begin(begun);
         if (start.kind === 'begun') return;
         // an attempt that was cut off from Temporal, or frozen, would pay for a call that another attempt makes
         if (start.kind === 'superseded') throw takenOver();
         if (start.kind === 'spent') throw spent(start);
         if (Date.now() > deadline) throw busy();
-        await delay(waitMs, undefined, { signal: question.signal });
+        await delay(pauseMs, undefined, { signal: question.signal });
       }
     };
     try {
