@@ -101,7 +101,7 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     const setup = await setupOf(turn, { sandbox, description, settings, image });
     if (setup === null) return environment;
     try {
-      await provide(setup);
+      await provide(setup, description.isOwn ? 0 : skipMinutes * 60_000);
       return { ...environment, layer: setup.key };
     } catch (error) {
       if (description.isOwn || !isSetupFailure(error)) throw error;
@@ -153,7 +153,7 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     return { ...turn, sandbox, description, settings, script, root, key };
   }
 
-  async function provide(setup: Setup): Promise<StoredLayer> {
+  async function provide(setup: Setup, rememberMs: number): Promise<StoredLayer> {
     const { ref, job, key, signal, description } = setup;
     const beganAt = performance.now();
     const layer = await provideLayer(deps, {
@@ -161,7 +161,7 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
       signal,
       build: (folder, claim) => build({ ...setup, signal: claim.signal }, folder, claim),
       failureOf: (error) => (isSetupFailure(error) ? secrets.redact(error.message) : null),
-      rememberMs: description.isOwn ? 0 : skipMinutes * 60_000,
+      rememberMs,
     });
     if (layer.source === 'failure') {
       const minutes = Math.round(layer.agoMs / 60_000);
@@ -274,7 +274,7 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
       description && (await setupOf(turn, { sandbox, description, settings, image: turn.environment.image }));
     if (setup === null) throw setupFailed('The description of the environment is gone. Retry the job.');
     // the key of the turn, although a secret may have been added since
-    return provide({ ...setup, key });
+    return provide({ ...setup, key }, 0);
   }
 
   return { prepare, open };
