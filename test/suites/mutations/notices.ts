@@ -3,6 +3,7 @@ import type { Mutation } from './list.ts';
 const wakeUps = { project: 'unit', tests: ['db/wake-watchers'] } as const;
 const looks = { project: 'unit', tests: ['lib/share-looks'] } as const;
 const events = { project: 'integration', tests: ['db/jobs/job-events'] } as const;
+const texts = { project: 'integration', tests: ['db/jobs/job-text'] } as const;
 const polled = { project: 'unit', tests: ['db/jobs/polled-jobs'] } as const;
 const work = { project: 'integration', tests: ['db/work-notices'] } as const;
 
@@ -84,5 +85,27 @@ export const noticeMutations: Mutation[] = [
     find: ' && now - busyAt >= busyMs',
     replace: '',
     ...looks,
+  },
+  {
+    name: 'the live text of a job waits for the locks of others',
+    file: 'db/for-worker/job-events.ts',
+    find: "= 'skip locked'): Promise",
+    replace: "= ''): Promise",
+    ...texts,
+  },
+  {
+    name: 'the leases of a worker wait for a step that is locked',
+    file: 'db/for-worker/model-call-leases.ts',
+    find: 'for no key update of job_steps skip locked',
+    replace: 'for no key update of job_steps',
+    ...texts,
+  },
+  {
+    name: 'a call waits for its step while it holds its organization',
+    file: 'db/for-worker/model-call-leases.ts',
+    find: "if (!(await lockStep(client, call))) return { kind: 'superseded' };",
+    replace: '',
+    project: 'integration',
+    tests: ['db/jobs/model-call-leases'],
   },
 ];

@@ -3,7 +3,7 @@ import { createModelCallLeases } from '../../../../db/for-worker/model-call-leas
 import { createJobWrites } from '../../../../db/for-worker/job-writes.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
 import { seedJob } from '../seed.ts';
 
@@ -217,4 +217,25 @@ it('counts the most that calls in flight may cost: of calls at the same time, th
   });
   const waiting = calls[begun === 0 ? 1 : 0]!;
   expect(await leases.begin(waiting)).toEqual({ kind: 'spent', scope: 'day', spentMicros: 100, budgetMicros: 100 });
+});
+
+it('holds no lock of the organization while it waits for its step', async () => {
+  const { pool } = database;
+  const { leases, ref } = await scene();
+  const { fence } = await claimAnswer(pool, ref);
+  const { rows } = await pool.query<{ projectId: string; organizationId: string }>(
+    'select project_id as "projectId", organization_id as "organizationId" from jobs where id = $1',
+    [ref.jobId],
+  );
+  const { projectId, organizationId } = rows[0]!;
+  const client = await pool.connect();
+  await client.query('begin');
+  await client.query('select from job_steps where job_id = $1 for update', [ref.jobId]);
+  const limit = { projectId, budgets: { jobMicros: null, dayMicros: 100, organizationMicros: null }, mostMicros: 100 };
+  const start = leases.begin({ ...ref, fence, micros: 10, limit });
+  await untilBlocked(database);
+  await pool.query('select from organizations where id = $1 for no key update nowait', [organizationId]);
+  await client.query('rollback');
+  client.release();
+  expect(await start).toEqual({ kind: 'begun' });
 });
