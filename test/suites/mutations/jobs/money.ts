@@ -53,8 +53,8 @@ export const moneyMutations: Mutation[] = [
   {
     name: 'a call whose worker was killed costs nothing',
     file: 'db/for-worker/model-call-leases.ts',
-    find: 'asked_micros as lost from job_steps\n    where job_id = $1',
-    replace: '0::bigint as lost from job_steps\n    where job_id = $1',
+    find: 'asked_micros as lost from job_steps\n  where job_id = $1',
+    replace: '0::bigint as lost from job_steps\n  where job_id = $1',
     ...asked,
   },
   {
