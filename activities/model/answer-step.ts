@@ -57,9 +57,11 @@ export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
       return leases.during({ ...ref, fence }, async () => {
         const answer = await storeAnswer(call, fence, await askStep(call, claimed, signal), signal);
         const { now, snapshot } = answer.start;
+        // a project that has changed meanwhile is read again
+        const known = now.projectVersion === job.projectVersion ? { job: { ...job, ...now } } : {};
         return {
           result: await resultOf(call, answer),
-          claimed: { fence, response: answer.response, toolResults, job: { ...job, ...now }, snapshot },
+          claimed: { fence, response: answer.response, toolResults, ...known, snapshot },
         };
       });
     });

@@ -3,7 +3,7 @@ import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.
 import type { NewJobEvent } from '../jobs/event-types.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
 import { ofActiveTurn, stepColumns } from '../jobs/job-statements.ts';
-import { grantsOf, type JobNow } from './projects/projects.ts';
+import { grantsOf, projectVersionOf, type JobNow } from './projects/projects.ts';
 import { createStepClaims, type StepClaims } from './step-claims.ts';
 import {
   boundSnapshots,
@@ -204,7 +204,8 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
           select job_id, $17, $18::json from stored where $18::json is not null
           on conflict do nothing
         )
-        select status, phase, turn, ${grantsOf('counted.organization_id')} as grants, snapshot.*
+        select status, phase, turn, ${grantsOf('counted.organization_id')} as grants,
+               ${projectVersionOf('counted.project_id')} as "projectVersion", snapshot.*
         from stored, counted,
              append_job_events(job_id, $2, $3, case when fence = $9 then $10::jsonb else $11::jsonb end)
              ${joinSnapshot}`,
@@ -232,8 +233,8 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
     const [row] = rows;
     if (row === undefined) return null;
     wakeWatchers(pool, answer.jobId);
-    const { status, phase, turn, grants } = row;
-    return { now: { status, phase, turn, grants }, snapshot: snapshotIn(row) };
+    const { status, phase, turn, grants, projectVersion } = row;
+    return { now: { status, phase, turn, grants, projectVersion }, snapshot: snapshotIn(row) };
   }
 
   async function storeResults(batch: StepResults): Promise<boolean> {

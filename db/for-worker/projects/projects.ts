@@ -63,17 +63,22 @@ export type SealedJob = Omit<JobRow, JobTime | OptionalJobTime> &
   Record<OptionalJobTime, string | null> & {
     downModels: string[];
     project: SealedProject;
+    /** Differs once the project has changed. */
+    projectVersion: string;
     grants: string[];
     environment: unknown;
     secrets: [id: string, value: string][];
   };
 
-/** What ends a turn or its access to the repository, perhaps while its model answers. */
-export type JobNow = Pick<SealedJob, 'status' | 'phase' | 'turn' | 'grants'>;
+/** What ends a turn or changes what it may do, perhaps while its model answers. */
+export type JobNow = Pick<SealedJob, 'status' | 'phase' | 'turn' | 'grants' | 'projectVersion'>;
 
 /** Expression: the grants of an organization. */
 export const grantsOf = (organization: string) =>
   `array(select resource from grants where grants.organization_id = ${organization})`;
+
+/** Expression: the version of a project's row. */
+export const projectVersionOf = (project: string) => `(select xmin::text from projects where id = ${project})`;
 
 const sealedProject = `
   select to_json(project) from (
@@ -87,6 +92,7 @@ export const sealedJob = `(
            array(select model from jsonb_each_text(models_down) as down (model, until)
                  where until::timestamptz > now() order by until::timestamptz) as "downModels",
            (${sealedProject} where id = jobs.project_id) as project) as project,
+           ${projectVersionOf('jobs.project_id')} as "projectVersion",
            ${grantsOf('jobs.organization_id')} as grants,
            (select result from job_effects
             where job_id = jobs.id and job_effects.turn = jobs.turn and effect = 'environment') as environment,
@@ -128,7 +134,8 @@ export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, '
     };
   }
 
-  function openJob({ downModels, project, grants, environment, secrets, ...job }: SealedJob): JobWithAccess {
+  function openJob(sealed: SealedJob): JobWithAccess {
+    const { downModels, project, projectVersion: _, grants, environment, secrets, ...job } = sealed;
     const timeOf = (text: string | null) => (text === null ? null : new Date(text));
     return {
       job: {
