@@ -107,12 +107,17 @@ it('returns the job with each claim, and with each answer the snapshot that its 
   const first = (await steps.claimAnswer({ ...ref, step: 1 }))!;
   expect(credentials.openJob(first.job).job).toEqual(await jobs.get(ref.jobId));
   const stored = await steps.storeResponse({ ...ref, step: 1, ...answer });
-  const { status, phase, turn, grants } = first.job;
-  expect(stored).toEqual({ now: { status, phase, turn, grants }, snapshot: null });
+  const { status, phase, turn, grants, projectVersion } = first.job;
+  expect(stored).toEqual({ now: { status, phase, turn, grants, projectVersion }, snapshot: null });
   const snapshot = snapshotOf('tree');
   await steps.storeResults({ ...ref, step: 1, fence: first.fence, results, tree: 'tree', snapshot, patch: null });
   await steps.claimAnswer({ ...ref, step: 2 });
-  expect(await steps.storeResponse({ ...ref, step: 2, ...answer })).toMatchObject({ snapshot });
+  await database.pool.query('update projects set may_run = not may_run');
+  const changed = await steps.storeResponse({ ...ref, step: 2, ...answer });
+  expect(changed).toMatchObject({
+    now: { projectVersion: expect.not.stringMatching(`^${projectVersion}$`) },
+    snapshot,
+  });
 
   await steps.claimAnswer({ ...ref, step: 3 });
   await jobs.finish({ ...ref, status: 'failed', failureCategory: 'cancelled' });
