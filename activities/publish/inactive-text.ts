@@ -51,11 +51,34 @@ export function withoutCommands(text: string): string {
   let fence: string | null = null;
   const lines = text.split(/\r\n?|\n/).map((line) => {
     const isCode: boolean = fence !== null;
-    if (fence === null) fence = openedFence(line);
-    else if (closesFence(line, fence)) fence = null;
+    fence = fenceAfter(line, fence);
     return line.replace(/^(\s*)\/(?=[a-z])/iu, isCode ? ' $1/' : '$1\\/');
   });
   return lines.join('\n');
+}
+
+/**
+ * Cuts Markdown to the whole lines that fit into `maxLength` characters, and closes the code block that it cuts. Inline
+ * code of inactive text ends in its line, so what was code stays code.
+ */
+export function cutMarkdown(text: string, maxLength: number): string {
+  const kept: string[] = [];
+  let length = 0;
+  let fence: string | null = null;
+  for (const line of text.split('\n')) {
+    const next = fenceAfter(line, fence);
+    length += line.length + 1;
+    if (length + (next?.length ?? 0) > maxLength) break;
+    kept.push(line);
+    fence = next;
+  }
+  return [...kept, ...(fence === null ? [] : [fence])].join('\n');
+}
+
+/** Returns the fence of the code block that is open after a line; `fence` is the one that is open before it. */
+function fenceAfter(line: string, fence: string | null): string | null {
+  if (fence === null) return openedFence(line);
+  return closesFence(line, fence) ? null : fence;
 }
 
 /** Matches only at the margin: an indented fence may belong to a list and end with it. */

@@ -2,7 +2,7 @@ import type { StepRow } from '../../db/for-worker/steps.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { finishCallOf } from '../tools/toolset.ts';
 import { withoutMarks } from './forge-orders.ts';
-import { inactiveMarkdown, inactiveWords, withoutCommands } from './inactive-text.ts';
+import { cutMarkdown, inactiveMarkdown, inactiveWords, withoutCommands } from './inactive-text.ts';
 
 export interface Summary {
   /** Null when the agent ended without a title for its change. */
@@ -21,6 +21,9 @@ const maxCheckText = 6_000;
 const maxSlug = 40;
 /** Maximum number of follow-ups in a description; the newest are included. */
 const maxFollowUps = 5;
+/** Maximum length of a description before its marker. GitHub refuses more than 65,536 characters. */
+const maxBody = 60_000;
+const cutNote = '\n\n…';
 
 /**
  * Returns the agent's summary of its work: the finish call of the turn's last step, or its final text. `step` is the
@@ -90,21 +93,35 @@ export function commitMessageOf({ jobId, title, message, unfinished, model }: Ch
   );
 }
 
-/** Returns the pull request description. Its marker is a second key to the job, so no other text may look like it. */
-export function bodyOf({ jobId, prompts, message, findings = '', checked, unfinished, template }: ChangeText): string {
-  const [task = '', ...followUps] = prompts;
-  const followUpSections = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
+/**
+ * Returns the pull request description. Its marker is a second key to the job, so no other text may look like it. A
+ * description that is too long loses the oldest follow-ups first, then its end.
+ */
+export function bodyOf(text: ChangeText): string {
+  let followUps = text.prompts.slice(1).slice(-maxFollowUps);
+  let shown = textOf(text, followUps);
+  while (shown.length > maxBody && followUps.length > 0) {
+    followUps = followUps.slice(1);
+    shown = textOf(text, followUps);
+  }
+  if (shown.length > maxBody) shown = cutMarkdown(shown, maxBody - cutNote.length) + cutNote;
+  return `${shown}\n\n<!-- docket-job: ${text.jobId} -->`;
+}
+
+function textOf(
+  { prompts: [task = ''], message, findings = '', checked, unfinished, template }: ChangeText,
+  followUps: string[],
+): string {
   const parts = [
     ...(unfinished === null ? [] : [`> [!WARNING]\n> The work is not finished. ${inactiveMarkdown(unfinished)}`]),
     '## Task',
     quoted(task),
-    ...followUpSections,
+    ...followUps.flatMap((prompt) => ['## Follow-up', quoted(prompt)]),
     '## Change',
     message === '' ? 'The agent wrote no summary.' : inactiveMarkdown(message),
     ...(findings === '' ? [] : ['## Self-review', inactiveMarkdown(findings)]),
     ...(checked == null ? [] : ['## Checked', withoutComments(checked)]),
     ...templatePart(template ?? ''),
-    `<!-- docket-job: ${jobId} -->`,
   ];
   return withoutCommands(withoutMarks(parts.join('\n\n')));
 }

@@ -96,6 +96,28 @@ describe('the description of a pull request', () => {
     expect(bodyOf({ ...text, template: '<!-- only a hint -->' })).toBe(bodyOf(text));
   });
 
+  it('drops the oldest follow-ups of a description that GitHub would refuse', () => {
+    const prompts = ['First', ...'1234567'].map((name) => `${name}\n${'x'.repeat(3_990)}`);
+    const checked = checkedText('npm test', { passed: false, text: 'z'.repeat(4_500) }, null);
+    const long = { ...text, prompts, message: 'Done.\n'.repeat(3_300), findings: 'a <b\n'.repeat(1_000), checked };
+    const body = bodyOf({ ...long, template: 'y'.repeat(8_000) });
+    expect(body.match(/^(?:First|\d)$/gm)).toEqual(['First', '5', '6', '7']);
+    expect(body.length).toBeLessThan(60_100);
+    expect(body).toMatch(/y\n\n<!-- docket-job: job_1 -->$/);
+    expect(bodyOf(long).match(/^(?:First|\d)$/gm)).toEqual(['First', ...'34567']);
+  });
+
+  it('cuts the end of one that is too long without follow-ups, and leaves nothing of it active', () => {
+    const code = `\`\`\`\`\n${'@acme\n/lgtm\n'.repeat(1_600)}`;
+    for (const message of [code, '`@acme` '.repeat(2_500), '&amp;'.repeat(4_000)]) {
+      const body = bodyOf({ ...text, prompts: ['Go', 'On'], message, findings: `${'x\n'.repeat(15_000)}${message}` });
+      expect(body.length).toBeLessThan(60_100);
+      expect(body).toMatch(/\n\n…\n\n<!-- docket-job: job_1 -->$/);
+      const outside = body.replaceAll(/^(`{3,})[^`\n]*\n[^]*?\n\1$/gm, '').replaceAll(/`[^`\n]+`/g, '');
+      expect(outside).not.toMatch(/`|@acme|^\s*\/lgtm/m);
+    }
+  });
+
   it('keeps the prompt inside its fence', () => {
     const body = bodyOf({ ...text, prompts: ['```\n@everyone closes #1\n````'] });
     expect(body).toContain('`````text\n```\n@everyone closes (#1)\n````\n`````');
