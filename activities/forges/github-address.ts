@@ -1,13 +1,19 @@
-/** Returns the API address of github.com or of an Enterprise server. */
+/** A host of GitHub Enterprise Cloud with data residency, such as `acme.ghe.com`, whose API is at `api.acme.ghe.com`. */
+const residency = /^[a-z\d-]+\.ghe\.com$/;
+
+/** Returns the API address of github.com, of a host with data residency, or of an Enterprise server. */
 export function githubApiOf(url: string): string {
   const { origin, hostname } = new URL(url);
-  return hostname === 'github.com' ? 'https://api.github.com' : `${origin}/api/v3`;
+  const isCloud = hostname === 'github.com' || residency.test(hostname);
+  return isCloud ? `https://api.${hostname}` : `${origin}/api/v3`;
 }
 
 /** Returns the address for browsers and git of the server with this API. */
 export function githubUrlOf(apiUrl: string): string {
   const { origin, hostname } = new URL(apiUrl);
-  return hostname === 'api.github.com' ? 'https://github.com' : origin;
+  const host = hostname.replace(/^api\./, '');
+  const isCloud = hostname !== host && (host === 'github.com' || residency.test(host));
+  return isCloud ? `https://${host}` : origin;
 }
 
 /** Returns the address of the GraphQL API of the server with this API. */
