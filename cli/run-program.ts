@@ -19,8 +19,12 @@ export async function runProgram(program: Command): Promise<void> {
   const redact = createRedactor(secretsOfEnvironment(process.env));
   const say = (error: unknown) => console.error(asOneLine(redact(messageOf(error))));
   onUncaught(say);
-  // the reader of a pipe may close it early, as "head" does
-  process.stdout.on('error', () => process.exit());
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // the reader of a pipe may close it early, as "head" does
+    if (error.code === 'EPIPE') process.exit();
+    say(`The output could not be written: ${error.message}`);
+    process.exit(1);
+  });
   try {
     await program.parseAsync();
   } catch (error) {
