@@ -151,11 +151,12 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
     }
     for (const kind of ['assignees', 'reviewers'] as const) {
       if (marks[kind].length === 0) continue;
-      const { ids, missing } = await userIds(marks[kind], signal);
-      if (missing.length > 0) notes.push(`GitLab does not know the ${kind} ${missing.join(', ')}.`);
-      if (ids.length === 0) continue;
-      const people = kind === 'assignees' ? { assigneeIds: ids } : { reviewerIds: ids };
-      const change = () => mergeRequests.edit(projectId, Number(id), people);
+      const change = async () => {
+        const { ids, missing } = await userIds(marks[kind], signal);
+        if (missing.length > 0) notes.push(`GitLab does not know the ${kind} ${missing.join(', ')}.`);
+        const people = kind === 'assignees' ? { assigneeIds: ids } : { reviewerIds: ids };
+        if (ids.length > 0) await mergeRequests.edit(projectId, Number(id), people);
+      };
       notes.push(...(await tryMark(`GitLab did not accept the ${kind} ${marks[kind].join(', ')}.`, change)));
     }
     return notes;

@@ -17,6 +17,16 @@ export function describeGitlab(gitlab: () => FakeForge): void {
       expect(await stage.forge().ensurePullRequest({ ...draftOf(lamp), beforeEffect })).toEqual(made);
     });
 
+    it('opens a merge request without the people that the token may not look up', async () => {
+      const stage = gitlabStage(gitlab);
+      const lamp = await addLamp(stage);
+      gitlab().fail({ on: 'users', status: 403 });
+      const marks = { reviewers: ['oscar'], labels: ['docs'], assignees: ['octavia'] };
+      const made = await stage.forge().ensurePullRequest({ ...draftOf(lamp, { marks }), beforeEffect });
+      expect(made).toMatchObject({ state: 'open', notes: ['GitLab did not accept the assignees octavia.'] });
+      expect(await lamp.seen()).toMatchObject([{ labels: ['docs'], assignees: [], reviewers: ['oscar'] }]);
+    });
+
     it('reaches a repository in a subgroup, on a server with a path prefix', async () => {
       const forge = createGitlabForge({ token: 'secret', url: 'https://git.acme.test/gitlab/' });
       expect(forge.credential('https://git.acme.test/gitlab/a/b/c')).toMatchObject({
