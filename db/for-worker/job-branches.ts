@@ -50,8 +50,8 @@ export interface JobBranchStore {
    */
   setPullRequestState(ref: PullRequestStanding & { jobId: string; prId: string }): Promise<void>;
   /**
-   * Returns ended jobs whose pull request was open at the last check and is due for another, claimed by this process; the
-   * older the job, the rarer the checks.
+   * Returns ended jobs, also archived ones, whose pull request was open at the last check and is due for another, claimed by
+   * this process; the older the job, the rarer the checks.
    */
   claimOpenPullRequests(options: { limit: number }): Promise<OpenPullRequest[]>;
   /**
@@ -122,7 +122,7 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
       const { rows } = await pool.query<OpenPullRequest>(
         `with due as materialized (
            select id from jobs
-           where status in ('completed', 'failed') and pr_id is not null and coalesce(pr_state, 'open') = 'open'
+           where status <> 'active' and pr_id is not null and coalesce(pr_state, 'open') = 'open'
              and pull_request_due(pr_checked_at, ended_at) <= now() at time zone 'UTC'
            order by pull_request_due(pr_checked_at, ended_at) limit $1 for update skip locked
          )
@@ -147,7 +147,7 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
            returning opened_by, pull_requests.repository, number::text as "prId"
          )
          select jobs.id, organization_id as "organizationId", project_id as "projectId", claimed.repository, "prId"
-         from claimed join jobs on jobs.id = opened_by where status in ('completed', 'failed')`,
+         from claimed join jobs on jobs.id = opened_by where status <> 'active'`,
         [limit],
       );
       return rows;

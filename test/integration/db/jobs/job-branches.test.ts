@@ -117,7 +117,7 @@ it('checks closed pull requests of ended jobs again, one process each, for 90 da
   await isDue(jobId);
   await pool.query(`update jobs set status = 'active' where id = $1`, [jobId]);
   expect(await claim()).toEqual([]);
-  await pool.query(`update jobs set status = 'completed' where id = $1`, [jobId]);
+  await pool.query(`update jobs set status = 'archived' where id = $1`, [jobId]);
   await set('2', 'merged');
   await pool.query(
     `update pull_requests set check_due_at = check_due_at - interval '1 year', updated_at = now() - interval '91 days'
@@ -145,6 +145,9 @@ it('checks open pull requests of ended jobs, one process each, old ones rarely',
   expect([await claimAt('50 s', null), await claimAt('61 s', null)]).toEqual([0, 1]);
   expect([await claimAt('10 min', '50 s'), await claimAt('10 min', '61 s')]).toEqual([0, 1]);
   expect([await claimAt('20 days', '20 hours'), await claimAt('20 days', '25 hours')]).toEqual([0, 1]);
+  await pool.query(`update jobs set status = 'archived' where id = $1`, [jobId]);
+  expect([await claimAt('31 days', '1 day'), await claimAt('31 days', '2 days')]).toEqual([0, 1]);
+  await pool.query(`update jobs set status = 'completed' where id = $1`, [jobId]);
   // the job ended again since
   expect([await claimAt('50 s', '1 hour'), await claimAt('20 days', '21 days')]).toEqual([1, 1]);
 });
