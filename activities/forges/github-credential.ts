@@ -98,7 +98,8 @@ export function createAppCredential(
   const { createAppAuth }: typeof import('@octokit/auth-app') = load('@octokit/auth-app');
   const auth = createAppAuth({ appId, privateKey, request: octokit.request });
   const installations = new Map<string, number>();
-  const minted = new Set<string>();
+  /** The newest token of each repository; earlier ones were rejected, or expire within a minute. */
+  const minted = new Map<string, string>();
 
   async function installationOf({ owner, repo }: GithubRepository): Promise<number> {
     const name = `${owner}/${repo}`;
@@ -123,11 +124,11 @@ export function createAppCredential(
         permissions: { contents: 'write', pull_requests: 'write' },
         refresh: fresh,
       });
-      minted.add(token);
+      minted.set(`${target.owner}/${target.repo}`, token);
       return token;
     },
     async revoke(signal) {
-      const tokens = [...minted];
+      const tokens = [...minted.values()];
       minted.clear();
       const revoked = tokens.map((token) =>
         createOctokit({ apiUrl, token, egress }).rest.apps.revokeInstallationAccessToken({ request: { signal } }),

@@ -46,7 +46,10 @@ export interface GrantedAccessDeps {
 }
 
 /** The fields of a job that decide about access to its repository. */
-type RepositoryUser = Pick<JobRow, 'id' | 'organizationId' | 'projectId' | 'repository'>;
+interface RepositoryUser extends Pick<JobRow, 'organizationId' | 'projectId' | 'repository'> {
+  /** Null for work after jobs, which shares the tokens of a GitHub App. */
+  id: string | null;
+}
 
 /** A job with its project's settings as of the same moment. */
 export interface JobWithProject extends JobRow {

@@ -48,7 +48,8 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
   }
 
   async function lookAt({ prId, ...job }: OpenPullRequest): Promise<void> {
-    const forge = await granted.forgeOf(job);
+    // a token for each job would cost a GitHub App three more requests
+    const forge = await granted.forgeOf({ ...job, id: null });
     if (forge === null) return;
     const standing = await forge.pullRequestState({ repository: job.repository, id: prId, signal: stopped.signal });
     await branches.setPullRequestState({ jobId: job.id, prId, ...standing });

@@ -1,13 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
+import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, inject, it } from 'vitest';
 import { createKnownSecrets } from '../../../../lib/redaction/known-secrets.ts';
 import { createGrantedAccess } from '../../../../activities/job/granted-access.ts';
+import { createGrantAdministration } from '../../../../db/for-operator/grants.ts';
+import { operatorOf } from '../../../../db/caller.ts';
 import { createGrantStore } from '../../../../db/organizations/grants.ts';
 import { createProjectCredentialReader, createProjectReader } from '../../../../db/for-worker/projects/projects.ts';
 import { createSecretBox } from '../../../../lib/encryption/secret-box.ts';
-import type { Forge } from '../../../../activities/forges/forge.ts';
+import type { Forge, Forges } from '../../../../activities/forges/forge.ts';
 import { createForges } from '../../../../activities/forges/forges.ts';
 import { createLocalForge } from '../../../../activities/forges/local-forge.ts';
 import { createJobBranchStore } from '../../../../db/for-worker/job-branches.ts';
@@ -16,15 +19,38 @@ import { createIdleEndings } from '../../../../db/for-worker/idle-endings.ts';
 import { createModelCallLeases } from '../../../../db/for-worker/model-call-leases.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
 import { createWorkerPullRequestStore } from '../../../../db/for-worker/pull-requests.ts';
-import { createJobChores } from '../../../../worker/chores/job-chores.ts';
+import { createJobChores, type JobChoresDeps } from '../../../../worker/chores/job-chores.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName } from '../../../../workflows/contract/messages.ts';
 import { buildJob, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
+import { createFakeGithub } from '../../../support/forges/fake-github.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { createTestNamespace } from '../../../support/sandbox/namespace.ts';
+import { loopbackEgress } from '../../../support/servers/loopback.ts';
 import { startTestWorker } from '../../../support/stack/worker.ts';
 
 const log = pino({ level: 'silent' });
+
+function depsOf(pool: Pool, { forges, client }: { forges: Forges; client: Client }): JobChoresDeps {
+  return {
+    branches: createJobBranchStore(pool),
+    leases: createModelCallLeases(pool),
+    endings: createIdleEndings(pool),
+    chores: createChoreClaims(pool),
+    granted: createGrantedAccess({
+      grants: createGrantStore(pool),
+      problemWithRepository: () => null,
+      roots: { repositories: '/', directories: null },
+      projects: createProjectReader(pool),
+      credentials: createProjectCredentialReader(pool, createSecretBox([])),
+      forges,
+      secrets: createKnownSecrets([]),
+    }),
+    client,
+    log,
+    roundsEveryMs: 50,
+  };
+}
 
 it('the chores of jobs maintain the daily schedule and notice what became of pull requests', async () => {
   await using database = await createTestDatabase();
@@ -46,24 +72,8 @@ it('the chores of jobs maintain the daily schedule and notice what became of pul
   const [merged, open] = jobs;
   await database.pool.query(`update pull_requests set state = 'merged' where id = $1`, [merged!.prId]);
   const local = createLocalForge({ pullRequests, baseUrl: 'http://docket.test' });
-  const deps = {
-    branches: createJobBranchStore(database.pool),
-    leases: createModelCallLeases(database.pool),
-    endings: createIdleEndings(database.pool),
-    chores: createChoreClaims(database.pool),
-    granted: createGrantedAccess({
-      grants: createGrantStore(database.pool),
-      problemWithRepository: () => null,
-      roots: { repositories: '/', directories: null },
-      projects: createProjectReader(database.pool),
-      credentials: createProjectCredentialReader(database.pool, createSecretBox([])),
-      forges: createForges({ local, github: null, gitlab: null, gitea: null }),
-      secrets: createKnownSecrets([]),
-    }),
-    client,
-    log,
-    roundsEveryMs: 50,
-  };
+  const forges = createForges({ local, github: null, gitlab: null, gitea: null });
+  const deps = depsOf(database.pool, { forges, client });
   const closed = await buildJob(database.pool, project, { status: 'completed', phase: null, endedAt, prId: '8' });
   await database.pool.query(
     `insert into pull_requests (id, repository, number, head, base, title, body, draft, state, job_id, organization_id, opened_by,
@@ -75,8 +85,7 @@ it('the chores of jobs maintain the daily schedule and notice what became of pul
   // another forge, on which a person has reopened an earlier pull request
   const elsewhere = { pullRequestState: async () => ({ state: 'open', draft: false }) } as unknown as Forge;
   const granted: typeof deps.granted = {
-    ...deps.granted,
-    forgeOf: async (job) => ('id' in job && job.id === closed.id ? elsewhere : deps.granted.forgeOf(job)),
+    forgeOf: async (job) => (job.repository === 'r' ? elsewhere : deps.granted.forgeOf(job)),
   };
   // two processes at once
   cleanup.use(createJobChores({ ...deps, granted }));
@@ -98,6 +107,37 @@ it('the chores of jobs maintain the daily schedule and notice what became of pul
     workflowType: archiveJobsWorkflowName,
     args: [{ idleDays: 30 }],
   });
+});
+
+it('the pull requests of ended jobs are looked at with one token of a GitHub App', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const app = { appId: '123', privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+  await using database = await createTestDatabase();
+  await using github = await createFakeGithub({
+    app: { appId: '123', publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString() },
+  });
+  await using cleanup = new AsyncDisposableStack();
+  const connection = await Connection.connect({ address: inject('temporalAddress') });
+  cleanup.defer(() => connection.close());
+  const client = new Client({ connection, namespace: await createTestNamespace(connection) });
+  const { url: repository } = await github.addRepository('acme/lamp');
+  const project = await buildProject(database.pool, { repository, forge: 'github' });
+  await createGrantAdministration(database.pool).grant(operatorOf(project), '*');
+  const local = createLocalForge({ pullRequests: createWorkerPullRequestStore(database.pool), baseUrl: repository });
+  const server = { apiUrl: github.apiUrl, token: null, app };
+  const forges = createForges({ local, github: server, gitlab: null, gitea: null, egress: loopbackEgress });
+  cleanup.use(createJobChores(depsOf(database.pool, { forges, client })));
+  const store = createWorkerJobStore(database.pool);
+  const text = { title: 'x', body: '', head: 'docket/1', base: 'main', draft: false, state: 'closed' as const };
+  const marks = { labels: [], assignees: [], reviewers: [] };
+  for (const number of [1, 2]) {
+    github.pullRequests('acme/lamp').push({ number, ...text, mergedAt: '2026-01-01T00:00:00Z', ...marks });
+    const ended = { status: 'completed', phase: null, endedAt: new Date(Date.now() - 60_000) } as const;
+    const { id } = await buildJob(database.pool, project, { ...ended, prId: String(number), prState: 'open' });
+    await expect.poll(async () => (await store.get(id))?.prState).toBe('merged');
+  }
+  expect(github.requests.map(({ operation }) => operation)).toEqual(['installation', 'token', 'get', 'get']);
+  expect(github.violations).toEqual([]);
 });
 
 it('the workflow of the schedule archives idle jobs', async () => {
