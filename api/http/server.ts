@@ -16,12 +16,12 @@ const idleSweepMs = 50;
 
 /**
  * Creates Node's HTTP server with limits against slow and endless clients, and with JSON errors for requests that the
- * parser rejects. A client that reads nothing of its response for `readerStalledMs` is disconnected, whatever the
- * response is, because its bytes are held in memory until then.
+ * parser rejects. A client that reads nothing of its response for `stalledMs` is disconnected, whatever the response is,
+ * because its bytes are held in memory until then; so is one that sends nothing of its body for as long.
  */
 export function createHttpServer(
   listener: RequestListener,
-  { readerStalledMs = 30_000 }: { readerStalledMs?: number } = {},
+  { stalledMs = 30_000 }: { stalledMs?: number } = {},
 ): HttpServer {
   // the last response of each connection; the entry is changed in place, because this runs for every request
   const answering = new WeakMap<Duplex, { response: ServerResponse | null }>();
@@ -29,7 +29,8 @@ export function createHttpServer(
   const server = createServer(
     {
       headersTimeout: 5_000,
-      requestTimeout: 15_000,
+      // 6 MB of images over 0.4 Mbit/s
+      requestTimeout: 120_000,
       connectionsCheckingInterval: 1_000,
       // longer than the idle timeout of common load balancers, so that they close first
       keepAliveTimeout: 75_000,
@@ -46,12 +47,12 @@ export function createHttpServer(
   server.maxConnections = 20_000;
   server.on('connection', (socket) => answering.set(socket, { response: null }));
   // runs when the connection has been idle for that long
-  server.setTimeout(readerStalledMs, (socket) => {
+  server.setTimeout(stalledMs, (socket) => {
     const response = answering.get(socket)?.response ?? null;
-    const isAnswering = response !== null && !response.writableFinished;
+    const isAnswering = response !== null && response.req.complete && !response.writableFinished;
     const isStalled = socket.writableLength > 0 || (response?.writableLength ?? 0) > 0;
     // a response may take long to produce
-    if (isAnswering && !isStalled) socket.setTimeout(readerStalledMs);
+    if (isAnswering && !isStalled) socket.setTimeout(stalledMs);
     else socket.destroy();
   });
   server.on('checkExpectation', (_request, response: ServerResponse) => {

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -82,7 +83,7 @@ describe('createHttpServer', () => {
         response.on('close', () => closed.resolve());
         answer(response);
       },
-      { readerStalledMs: stalledMs },
+      { stalledMs },
     );
     const port = await http.listen({ host: '127.0.0.1', port: 0 });
     const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
@@ -100,7 +101,7 @@ describe('createHttpServer', () => {
         if (request.url === '/late') await sleep(2 * patientMs);
         response.end(large);
       },
-      { readerStalledMs: patientMs },
+      { stalledMs: patientMs },
     );
     const port = await http.listen({ host: '127.0.0.1', port: 0 });
     expect((await (await fetch(`http://127.0.0.1:${port}/late`)).arrayBuffer()).byteLength).toBe(large.length);
@@ -114,6 +115,31 @@ describe('createHttpServer', () => {
       if (received >= large.length) break;
     }
     expect(received).toBeGreaterThan(large.length);
+    await http.close(0);
+  });
+
+  it('disconnects a client that stops in the middle of its body', { timeout: 30_000 }, async () => {
+    const http = createHttpServer((request) => void request.resume(), { stalledMs });
+    const port = await http.listen({ host: '127.0.0.1', port: 0 });
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n';
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${head}half`));
+    socket.on('error', () => undefined).resume();
+    await once(socket, 'close');
+    await http.close(0);
+  });
+
+  it('waits for a large body on a slow line', { tags: 'slow', timeout: 60_000 }, async () => {
+    const http = createHttpServer(async (request, response) => void response.end(await text(request)));
+    const port = await http.listen({ host: '127.0.0.1', port: 0 });
+    const body = 'a long message';
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`);
+    const answer = text(socket);
+    for (const letter of body) {
+      await sleep(1_250);
+      socket.write(letter);
+    }
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*a long message$/);
     await http.close(0);
   });
 

@@ -66,7 +66,7 @@ export interface Answer {
 export async function serveApi(
   pool: Pool,
   env: Record<string, string> = {},
-  { readerStalledMs, longestText, ...times }: ServedTimes = {},
+  { stalledMs, longestText, ...times }: ServedTimes = {},
   holders?: RequestHolders,
 ): Promise<ServedApi> {
   await using cleanup = new AsyncDisposableStack();
@@ -115,7 +115,7 @@ export async function serveApi(
   const { lookEveryMs, endRevoked } = openAnswers;
   cleanup.use(repeat({ name: 'ended access', everyMs: lookEveryMs, work: endRevoked, log }));
   cleanup.use(repeat({ name: 'polled jobs', everyMs: 1_000, work: () => polledJobs.check(), log }));
-  const http = createHttpServer(koa.callback(), { readerStalledMs });
+  const http = createHttpServer(koa.callback(), { stalledMs });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
   cleanup.defer(() => http.close(0));
   cleanup.defer(() => stopping.abort());

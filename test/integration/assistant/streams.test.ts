@@ -289,7 +289,7 @@ describe('a reader that does not keep up', () => {
   });
 
   it('is dropped after a while, and the model call with it', async () => {
-    await using strict = await serveModelApi({ times: { readerStalledMs: 300, longestText } });
+    await using strict = await serveModelApi({ times: { stalledMs: 300, longestText } });
     await strict.database.pool.query('update sites set retention_days = 0');
     strict.model.script(much);
     const stream = await strict.ask('v2', {}, { isIdle: true });
