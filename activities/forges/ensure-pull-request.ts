@@ -1,10 +1,14 @@
-import { ForgeError, type EnsuredPullRequest, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
+import {
+  ForgeError,
+  type EnsuredPullRequest,
+  type Marks,
+  type PullRequest,
+  type PullRequestDraft,
+  type PullRequestText,
+} from './forge.ts';
 
 /** A pull request on the forge. Its title does not include the prefix that marks a draft. */
-export interface FoundPullRequest extends PullRequest {
-  title: string;
-  body: string;
-}
+export interface FoundPullRequest extends PullRequest, PullRequestText {}
 
 /** The pull request operations of one forge. Errors: ForgeError. */
 export interface PullRequestRequests {
@@ -19,7 +23,7 @@ export interface PullRequestRequests {
   mark(made: PullRequest, marks: Marks, draft: PullRequestDraft): Promise<string[]>;
 }
 
-/** Ensures that a branch has exactly one pull request, with this title and body. */
+/** Ensures that a branch has exactly one pull request, with this title and body where people have not changed them. */
 export async function ensurePullRequest(
   requests: PullRequestRequests,
   draft: PullRequestDraft & { beforeEffect(): Promise<void> },
@@ -52,9 +56,29 @@ async function updated(
   existing: FoundPullRequest,
   draft: PullRequestDraft & { beforeEffect(): Promise<void> },
 ): Promise<FoundPullRequest> {
-  if (existing.title === draft.title && existing.body === draft.body) return existing;
+  const text = nextText(existing, draft);
+  if (text === null) return existing;
   await draft.beforeEffect();
-  return requests.update(existing, draft);
+  return requests.update(existing, { ...draft, ...text });
+}
+
+/** Returns the text that replaces that of a pull request; null if nothing of it is to be replaced. */
+export function nextText(
+  existing: PullRequestText,
+  { previous, ...draft }: Pick<PullRequestDraft, 'title' | 'body' | 'previous'>,
+): PullRequestText | null {
+  const next = (part: keyof PullRequestText) => {
+    const isOurs = previous.length === 0 || previous.some((text) => isSame(text[part], existing[part]));
+    return !isOurs || isSame(draft[part], existing[part]) ? existing[part] : draft[part];
+  };
+  const text = { title: next('title'), body: next('body') };
+  return text.title === existing.title && text.body === existing.body ? null : text;
+}
+
+/** Forges trim texts, and a browser's form sends other newlines. */
+function isSame(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((text) => text.replaceAll('\r\n', '\n').trim());
+  return first === second;
 }
 
 function isEmpty({ reviewers, labels, assignees }: Marks): boolean {

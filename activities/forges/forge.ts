@@ -18,12 +18,21 @@ export interface Marks {
   assignees: readonly string[];
 }
 
-export interface PullRequestDraft {
+export interface PullRequestText {
+  title: string;
+  /** Markdown. */
+  body: string;
+}
+
+export interface PullRequestDraft extends PullRequestText {
   repository: string;
   head: string;
   base: string;
-  title: string;
-  body: string;
+  /**
+   * Texts of which one is what Docket wrote last. A title or body that equals none of them was written by people and stays.
+   * If there are none, both are replaced.
+   */
+  previous: readonly PullRequestText[];
   /** Creates the pull request as a draft. An existing one is unchanged, because a person decides when it is ready. */
   draft: boolean;
   /** Marks to add; null leaves the existing marks, which people may have changed. */
@@ -49,7 +58,8 @@ export interface Forge {
   credential(repository: string): GitCredential | null;
   /**
    * Finds the pull request of the branch (any state) or creates it; adopts "already exists". An existing one gets the new
-   * title and body. `beforeEffect` runs immediately before each writing request and may throw.
+   * title and body where people have not changed them. `beforeEffect` runs immediately before each writing request and may
+   * throw.
    */
   ensurePullRequest(draft: PullRequestDraft & { beforeEffect(): Promise<void> }): Promise<EnsuredPullRequest>;
   /** Returns the current state of a pull request. */

@@ -1,4 +1,5 @@
 import type { WorkerPullRequestStore } from '../../db/for-worker/pull-requests.ts';
+import { nextText } from './ensure-pull-request.ts';
 import { ForgeError, type Forge } from './forge.ts';
 
 /** Creates the forge that stores pull requests in the database; the API serves them below `baseUrl`. They have no marks. */
@@ -12,17 +13,15 @@ export function createLocalForge({
   const root = baseUrl.replace(/\/+$/, '');
   return {
     credential: () => null,
-    async ensurePullRequest({ repository, head, base, title, body, draft, signal, beforeEffect }) {
+    async ensurePullRequest({ repository, head, base, title, body, previous, draft, signal, beforeEffect }) {
       if (signal.aborted) throw new ForgeError('aborted', 'The pull request was not opened: the job was stopped.');
       const existing = await pullRequests.findByHead(repository, head);
-      const isCurrent = existing !== null && existing.title === title && existing.body === body;
-      if (!isCurrent) await beforeEffect();
+      const text = existing === null ? { title, body } : nextText(existing, { title, body, previous });
+      if (text !== null) await beforeEffect();
       const row =
         existing === null
           ? await pullRequests.create({ repository, head, base, title, body, draft })
-          : isCurrent
-            ? existing
-            : ((await pullRequests.update(existing.id, { title, body })) ?? existing);
+          : ((text === null ? null : await pullRequests.update(existing.id, text)) ?? existing);
       return { id: row.id, url: `${root}/pulls/${row.id}`, state: row.state, draft: row.draft, notes: [] };
     },
     async pullRequestState({ id }) {

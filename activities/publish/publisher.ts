@@ -20,15 +20,17 @@ import { baseOf, type JobAccess } from '../job/job-access.ts';
 import { inactiveWords } from './inactive-text.ts';
 import { createPathRules, problemWithChanges } from '../tools/path-rules.ts';
 import type { OwnPath } from '../workspaces/own-paths.ts';
-import { bodyOf, branchOf, commitMessageOf, titleOf, type ChangeText, type Summary } from './pull-request-text.ts';
+import { bodyOf, branchOf, commitMessageOf, incompleteOf, titleOf } from './pull-request-text.ts';
+import type { ChangeText, Summary } from './pull-request-text.ts';
 import { readSummary, treeToPublish, type TurnSummary } from './read-summary.ts';
 import { readPullRequestTemplate } from './pull-request-template.ts';
 import { turnEnded } from '../job/turn-watch.ts';
+import { readWrittenTexts } from './written-texts.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import { isOver, standingOf } from './pull-request-state.ts';
 
 export interface PublisherDeps {
-  jobs: Pick<WorkerJobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
+  jobs: Pick<WorkerJobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'publishedText' | 'prompts'>;
   steps: Pick<StepStore, 'lastAnswered' | 'listBetween' | 'latestTree' | 'treeBefore' | 'snapshot'>;
   effects: EffectStore;
   context: Pick<JobContextStore, 'notes' | 'addNote'>;
@@ -244,7 +246,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const { reviewers, labels, assignees, ...project } = await access.projectOf(job);
     const base = baseOf(job);
     const checkout = { access: await access.repositoryOf(job, signal), commit: base.commit, forge: project.forge };
-    if (job.prId === null || isOver(job)) await checkBase(checkout.access, { base: base.branch, branch });
+    const isFirst = job.prId === null || isOver(job);
+    if (isFirst) await checkBase(checkout.access, { base: base.branch, branch });
     const template = await readPullRequestTemplate(workspaces, checkout);
     const prText = {
       title: inactiveWords(text.jobTitle),
@@ -259,12 +262,14 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       head: branch,
       base: base.branch,
       ...prText,
+      previous: isFirst ? [] : await readWrittenTexts(deps, effect),
       draft: job.draft || text.incomplete !== null,
       // users may have changed them since
-      marks: job.prId === null || isOver(job) ? { reviewers, labels, assignees } : null,
+      marks: isFirst ? { reviewers, labels, assignees } : null,
       signal,
       async beforeEffect() {
         await mayAct({ ...effect, fence }, { job, signal });
+        if (!(await effects.storeResult({ ...effect, fence, result: prText }))) throw takenOver();
         onOpening();
       },
     });
@@ -290,11 +295,3 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 }
 
 const leftUndone = 'The agent reports that part of the task is not done.';
-
-function incompleteOf(unfinished: string | null, check: JobCheck | null): string | null {
-  const isChecked = check === null || check.result === 'passed';
-  const ofCheck = check?.result === 'failed' ? 'did not pass' : 'was not run';
-  const reasons = [unfinished, isChecked ? null : `The project's check command ${ofCheck}.`];
-  const present = reasons.filter((reason) => reason !== null);
-  return present.length === 0 ? null : present.join(' ');
-}

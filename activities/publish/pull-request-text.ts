@@ -1,4 +1,5 @@
 import type { StepRow } from '../../db/for-worker/steps.ts';
+import type { JobCheck } from '../../db/jobs/agent-job.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { finishCallOf } from '../tools/toolset.ts';
 import { withoutMarks } from './forge-orders.ts';
@@ -130,6 +131,15 @@ function textOf(
 function templatePart(template: string): string[] {
   const text = withoutComments(template.replaceAll(/<!--.*?-->/gs, '')).trim();
   return text === '' ? [] : ['---', text];
+}
+
+/** Returns why the work is incomplete, with the result of its check; null when it is complete. */
+export function incompleteOf(unfinished: string | null, check: JobCheck | null): string | null {
+  const isChecked = check === null || check.result === 'passed';
+  const ofCheck = check?.result === 'failed' ? 'did not pass' : 'was not run';
+  const reasons = [unfinished, isChecked ? null : `The project's check command ${ofCheck}.`];
+  const present = reasons.filter((reason) => reason !== null);
+  return present.length === 0 ? null : present.join(' ');
 }
 
 /** Returns the pull request's description of its check; `reason` is why the check was not run. */

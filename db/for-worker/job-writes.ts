@@ -17,7 +17,7 @@ export interface PublishedJob extends WorkedTurn {
   prLink: string;
   prState: PullRequestState;
   prDraft: boolean;
-  /** Title and Markdown body of the pull request. */
+  /** Title and Markdown body that Docket wrote into the pull request. */
   prText: { title: string; body: string };
   check: JobCheck | null;
 }

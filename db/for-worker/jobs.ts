@@ -32,6 +32,8 @@ export interface WorkerJobStore {
   setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean>;
   setSummary(ref: TurnSummary): Promise<boolean>;
   setPublished(ref: PublishedJob): Promise<boolean>;
+  /** Returns the text that `setPublished` stored last for the job's newest pull request; null when there is none. */
+  publishedText(jobId: string): Promise<PublishedJob['prText'] | null>;
   /**
    * Ends a turn: completed and failed never replace each other, and a job does not complete while a message waits, or
    * once a step after `step` has begun. `message` replaces the job's message if given.
@@ -63,6 +65,16 @@ export function createWorkerJobStore(pool: Pool): WorkerJobStore {
     return rows;
   }
 
+  async function publishedText(jobId: string): Promise<PublishedJob['prText'] | null> {
+    const { rows } = await pool.query<PublishedJob['prText']>(
+      // rows that a migration filled in have no body
+      `select title, body from pull_requests
+       where id = (select pull_request_of(id, pr_id) from jobs where id = $1) and body <> ''`,
+      [jobId],
+    );
+    return rows[0] ?? null;
+  }
+
   async function turnBeganAt(jobId: string, turn: number): Promise<Date | null> {
     const { rows } = await pool.query<{ createdAt: Date }>(
       'select created_at as "createdAt" from job_turns where job_id = $1 and turn = $2',
@@ -76,5 +88,5 @@ export function createWorkerJobStore(pool: Pool): WorkerJobStore {
     return rows[0] ?? { steps: 0, inputTokens: 0, outputTokens: 0, costMicros: 0 };
   }
 
-  return { get, turnBeganAt, prompts, usage, ...createJobWrites(pool) };
+  return { get, turnBeganAt, prompts, usage, publishedText, ...createJobWrites(pool) };
 }

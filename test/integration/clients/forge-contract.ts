@@ -48,6 +48,27 @@ export function describeForge(stage: Stage): void {
       expect(await lamp.seen()).toMatchObject([change]);
     });
 
+    it('leaves a title and a body that people have changed, and replaces what Docket wrote', async () => {
+      const { title, body } = draftOf(lamp);
+      const previous = [{ title, body }];
+      await ask();
+      const further = { title: 'Say more', body: 'What was asked\n\nand more', previous };
+      await ask({ title: 'By a person' });
+      await ask(further);
+      expect(await lamp.seen()).toMatchObject([{ title: 'By a person', body: further.body }]);
+      // an attempt that died here did not store what it wrote
+      const known = { ...further, previous: [...previous, further] };
+      await ask({ ...known, body: 'And all of it' });
+      expect(await lamp.seen()).toMatchObject([{ title: 'By a person', body: 'And all of it' }]);
+      await ask({ title: 'By a person', body: 'In other words\r\n' });
+      let effects = 0;
+      await ask(known, async () => void (effects += 1));
+      await ask({ title: 'By a person', body: 'In other words', previous: [] }, async () => void (effects += 1));
+      expect(effects).toBe(0);
+      const theirs = { title: 'By a person', body: expect.stringMatching(/^In other words\s*$/) };
+      expect(await lamp.seen()).toMatchObject([theirs]);
+    });
+
     it('writes nothing if the check before the effect refuses', async () => {
       const stale = new Error('A newer attempt owns this.');
       const refuse = () => Promise.reject(stale);

@@ -162,6 +162,7 @@ export function draftOf(repository: { url: string }, change: Partial<PullRequest
     head: 'docket/1',
     base: 'main',
     ...text,
+    previous: [],
     draft: false,
     marks: null,
     signal: live,

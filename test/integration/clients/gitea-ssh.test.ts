@@ -79,6 +79,7 @@ describe.runIf(binary !== null && hasSsh)('a real Gitea over ssh', () => {
       base: 'main',
       title: 'New',
       body: 'By ssh',
+      previous: [],
       draft: false,
       marks: { labels: [], assignees: [], reviewers: [] },
       signal: live,

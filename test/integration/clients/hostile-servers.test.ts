@@ -50,6 +50,7 @@ function forgesAt(at: string, marks = noMarks) {
     base: 'main',
     title: 'Title',
     body: '',
+    previous: [],
     draft: false,
     marks,
     signal: live,

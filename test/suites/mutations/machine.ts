@@ -45,7 +45,7 @@ export const machineMutations: Mutation[] = [
   {
     name: 'a pull request is opened onto a base branch that was deleted',
     file: 'activities/publish/publisher.ts',
-    find: 'if (job.prId === null || isOver(job)) await checkBase(checkout.access, { base: base.branch, branch });',
+    find: 'if (isFirst) await checkBase(checkout.access, { base: base.branch, branch });',
     replace: '',
     project: 'integration',
     tests: ['jobs/repository-failures'],

@@ -68,6 +68,7 @@ async function openScene() {
     base: 'main',
     title: 'Fix',
     body: 'What was asked.',
+    previous: [],
     draft: false,
     marks: null,
     signal: AbortSignal.timeout(60_000),
