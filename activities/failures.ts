@@ -1,3 +1,4 @@
+import { SnapshotRemovedError } from '../db/jobs/snapshot-removed.ts';
 import { isStoreDown } from '../db/store-down.ts';
 import { SealedError } from '../lib/encryption/cipher.ts';
 import { UnknownModelError } from '../models/registry.ts';
@@ -39,11 +40,14 @@ const forgeRules: Record<ForgeErrorKind, Rule> = {
 
 const fileSystemCodes = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EACCES', 'EPERM']);
 
+const filesDeleted = 'The files that the job continues from were deleted to free space. Create a new job.';
+
 /** Returns the verdict that an error means for the job. */
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof ModelCallError) return verdictOfModelFailure(error);
   if (error instanceof UnknownModelError) return rule(FailureType.ModelRefused, 0, error.message);
   if (error instanceof GitError) return { ...gitRules[error.kind], message: error.message, retryAfterMs: null };
+  if (error instanceof SnapshotRemovedError) return rule(FailureType.ToolFailure, 0, filesDeleted);
   if (error instanceof ForgeError) {
     return { ...forgeRules[error.kind], message: error.message, retryAfterMs: error.retryAfterMs };
   }

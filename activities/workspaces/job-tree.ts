@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import { SnapshotRemovedError } from '../../db/jobs/snapshot-removed.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import {
@@ -71,6 +72,7 @@ export async function ensureObjects(deps: JobTreeDeps, request: JobTreeRequest):
   if (!deps.mirrors.isUsable(request)) await deps.mirrors.ensureCommit(request, baseCommit);
   const base = (await keptBase(request)) ?? (await startOver(deps, request));
   if (snapshot !== null && !existsSync(indexPath(job, snapshot.tree))) {
+    if (snapshot.pack.length === 0) throw new SnapshotRemovedError();
     const args = ['index-pack', '--stdin', '--fix-thin'];
     await deps.git.run({ gitDir: job.gitDir, args, input: snapshot.pack, signal });
   }

@@ -38,7 +38,7 @@ interface JobCommit extends RepositoryAccess {
 
 /**
  * Manages the working copies of jobs. A working copy is disposable: any worker can rebuild it from its own mirror and a
- * snapshot's pack. Errors: GitError, and the reason of a signal that ends the wait for a lock.
+ * snapshot's pack. Errors: GitError, SnapshotRemovedError, and the reason of a signal that ends the wait for a lock.
  */
 export interface Workspaces extends CommitReader {
   /** Resolves a ref on the remote (null for the default branch) and refreshes the mirror. */

@@ -41,14 +41,23 @@ export const snapshotSize = `(
     where job_steps.job_id = job_snapshots.job_id and job_steps.tree = job_snapshots.tree and job_steps.patch is not null
   ), 0))`;
 
-/** Trees that are kept longest: the newest one, those of pull requests, and those at the start and end of each turn. */
+/**
+ * Trees that are kept longest: the newest one, those of pull requests, those at the start and end of each turn, and that
+ * of before the review of an active turn, which is published if the review is cut off.
+ */
 export const keptTree = `
   coalesce(tree in (
-    select last.tree from job_turns as turns, lateral (
+    select last.tree from (
+      select job_id, turn, null::integer as review from job_turns
+      union all
+      select job_id, turn, step from job_notes join jobs using (turn)
+      where jobs.id = job_id and status = 'active' and kind = 'self-review'
+    ) as ends, lateral (
       select job_steps.tree from job_steps
-      where job_steps.job_id = turns.job_id and job_steps.turn = turns.turn and job_steps.tree is not null
+      where job_steps.job_id = ends.job_id and job_steps.turn = ends.turn and job_steps.tree is not null
+        and (step < review) is not false
       order by step desc limit 1
-    ) as last where turns.job_id = job_snapshots.job_id
+    ) as last where ends.job_id = job_snapshots.job_id
     union all select job_turns.tree from job_turns where job_turns.job_id = job_snapshots.job_id
     union all select first_tree from job_turns where job_turns.job_id = job_snapshots.job_id
     union all select head_tree from jobs where jobs.id = job_snapshots.job_id

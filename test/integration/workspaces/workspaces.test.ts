@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'no
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTestGit } from '../../support/git.ts';
+import { SnapshotRemovedError } from '../../../db/jobs/snapshot-removed.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { readTree } from '../clients/read-tree.ts';
@@ -40,6 +41,17 @@ describe('a damaged or interrupted working copy', () => {
       expect(read?.toString()).toBe('b');
       await test.workspaces.remove('another');
     }
+  });
+
+  it('is not restored from a snapshot whose contents were removed', async () => {
+    await using repository = await createTestRepository({ 'a.txt': 'a' });
+    await using test = await createTestWorkspaces();
+    const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
+    const job = { repository: repository.path, jobId: 'job', commit };
+    const { snapshot } = await changeTree(test.workspaces, job, (path) => writeFile(join(path, 'a.txt'), 'changed'));
+    const removed = { ...snapshot!, pack: Buffer.alloc(0), patch: '' };
+    const another = { ...access(repository.path), jobId: 'another', baseCommit: commit, snapshot: removed };
+    await expect(test.workspaces.open(another)).rejects.toThrow(SnapshotRemovedError);
   });
 
   it('continues from its mirror after the repository was deleted, and fails at the push', async () => {

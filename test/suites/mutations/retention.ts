@@ -56,6 +56,13 @@ export const retentionMutations: Mutation[] = [
     ...retention,
   },
   {
+    name: 'the tree that a review began with loses its contents during the review',
+    file: 'db/for-worker/retention.ts',
+    find: "kind = 'self-review'",
+    replace: 'false',
+    ...totals,
+  },
+  {
     name: 'snapshots of an organization have no bound',
     file: 'db/for-worker/retention.ts',
     find: 'await boundSnapshots(pool, totals, totals.snapshotBytes - snapshotBytes);',

@@ -4,6 +4,7 @@ import { ForgeError } from '../../../activities/forges/forge.ts';
 import { GitError } from '../../../activities/git/git-error.ts';
 import { verdictOf } from '../../../activities/failures.ts';
 import { ModelCallError } from '../../../activities/model/model-failures.ts';
+import { SnapshotRemovedError } from '../../../db/jobs/snapshot-removed.ts';
 import { SealedError } from '../../../lib/encryption/cipher.ts';
 import { UnknownModelError } from '../../../models/registry.ts';
 
@@ -97,6 +98,12 @@ describe('any other failure', () => {
 
   it('of the disk counts as one of the working copy', () => {
     expect(verdictOf(Object.assign(new Error('write'), { code: 'ENOSPC' })).category).toBe('tool_failure');
+  });
+
+  it('of files that were deleted to free space is final and says so', () => {
+    const { category, tolerated, message } = verdictOf(new SnapshotRemovedError());
+    expect({ category, tolerated }).toEqual({ category: 'tool_failure', tolerated: 0 });
+    expect(message).toContain('were deleted to free space');
   });
 
   it('is internal and quotes nothing', () => {

@@ -130,6 +130,28 @@ it('what a job adds after its snapshots were removed is removed after those of t
   expect(await contents()).toEqual(['tree-3', 'tree-2']);
 });
 
+it('the tree of before the review of an active turn is kept, because it is published if the review is cut off', async () => {
+  const { pool } = database;
+  const { id } = await buildJob(pool, await buildProject(pool));
+  const retention = createRetentionStore(pool);
+  const contents = async () =>
+    (await run('select tree from job_snapshots where job_id = $1 and removed_at is null order by tree', [id])).rows.map(
+      ({ tree }) => tree,
+    );
+  for (const step of [1, 2, 3, 4]) {
+    await addStep(id, step, '+');
+    await addSnapshot(id, step, 1_000);
+  }
+  await run(`insert into job_notes (job_id, turn, step, kind, text) values ($1, 1, 3, 'self-review', '')`, [id]);
+  await addSnapshot(id, 4, 1_000, 1);
+  expect(await contents()).toEqual(['tree-2', 'tree-4']);
+  await retention.bound({ ...limits, snapshotBytes: 1 });
+  expect(await contents()).toEqual(['tree-2', 'tree-4']);
+  await run(`update jobs set status = 'completed' where id = $1`, [id]);
+  await retention.bound({ ...limits, snapshotBytes: 1 });
+  expect(await contents()).toEqual(['tree-4']);
+});
+
 it('a round ends after thousands of jobs without anything to remove, and the next one continues', async () => {
   const { pool } = database;
   const project = await buildProject(pool);
