@@ -1,7 +1,7 @@
 import type { StepRow } from '../../db/for-worker/steps.ts';
 import type { JobCheck } from '../../db/jobs/agent-job.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
-import { finishCallOf } from '../tools/toolset.ts';
+import { finishCallOf, isDone } from '../tools/toolset.ts';
 import { withoutMarks } from './forge-orders.ts';
 import { cutMarkdown, inactiveMarkdown, inactiveWords, withoutCommands } from './inactive-text.ts';
 
@@ -9,7 +9,7 @@ export interface Summary {
   /** Null when the agent ended without a title for its change. */
   title: string | null;
   message: string;
-  /** False when the agent reports part of the task as incomplete. */
+  /** False when the agent reports part of the task as incomplete, or was forced to end and did not report all as done. */
   isComplete: boolean;
   /** Findings of the agent’s review that it left open. */
   findings?: string;
@@ -28,19 +28,20 @@ const cutNote = '\n\n…';
 
 /**
  * Returns the agent's summary of its work: the finish call of the turn's last step, or its final text. `step` is the
- * last step with an answer.
+ * last step with an answer, `wasForced` whether a limit allowed it no call but `finish`.
  */
-export function summaryOf(step: StepRow | null): Summary {
+export function summaryOf(step: StepRow | null, wasForced = false): Summary {
   const response = step?.response;
   if (response === null || response === undefined) return { title: null, message: '', isComplete: true };
   const finish = finishCallOf(response.toolCalls.filter((call) => call.invalid === undefined));
-  if (finish === null) return { title: null, message: capped(response.text.trim(), maxMessage), isComplete: true };
+  if (finish === null)
+    return { title: null, message: capped(response.text.trim(), maxMessage), isComplete: !wasForced };
   const checked = finish.checked === undefined ? '' : `**Checked:** ${finish.checked.trim()}`;
   const message = [finish.summary.trim(), checked].filter((part) => part !== '').join('\n\n');
   return {
     title: titleOf(finish.title),
     message: capped(message, maxMessage),
-    isComplete: finish.complete !== false,
+    isComplete: isDone(finish, wasForced),
     ...(finish.findings === undefined ? {} : { findings: finish.findings.trim() }),
   };
 }

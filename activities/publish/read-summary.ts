@@ -30,7 +30,7 @@ const reviewLeftOut = 'The agent did not review its change, because the limits o
 /**
  * Returns the agent's summary of a turn: that of before its review if the review ended without one. What an agent says at
  * the end of a review, in place of a call of `finish`, is what it found. Messages that it read since are further work, which
- * is incomplete if the review is cut off.
+ * is incomplete if the review is cut off. The last call before a limit cuts it off unless it reports that all is done.
  */
 export async function readSummary(
   { jobs, steps, context }: SummaryDeps,
@@ -39,20 +39,21 @@ export async function readSummary(
 ): Promise<TurnSummary> {
   const answered = await steps.lastAnswered({ jobId, turn });
   const model = answered?.model ?? null;
-  const last = { ...summaryOf(answered), model };
   const notes = (await context.notes(jobId, turn)).filter((note) => note.turn === turn);
+  const wasForced = notes.some((note) => note.kind === 'last-call' && note.step === answered?.step);
+  const last = { ...summaryOf(answered, wasForced), model };
   const review = notes.find(({ kind }) => kind === 'self-review')?.step;
   if (review === undefined) return isReviewWanted && last.isComplete ? { ...last, findings: reviewLeftOut } : last;
   const hasAnswered = review <= (answered?.step ?? 0);
-  if (hasAnswered && last.title !== null) return last;
-  const wasForced = notes.some((note) => note.kind === 'last-call' && note.step === answered?.step);
-  const hasEnded = hasAnswered && !wasForced && endsWithText(answered, step);
+  const isCut = wasForced && !last.isComplete;
+  const prompts = await jobs.prompts(jobId, turn);
+  const isFurther = prompts.some((prompt) => prompt.turn === turn && prompt.step !== null && prompt.step >= review);
+  if (hasAnswered && last.title !== null && (isFurther || !isCut)) return last;
+  const hasEnded = hasAnswered && !isCut && endsWithText(answered, step);
   const bounds = { after: { turn, step: review - 2 }, before: { turn, step: review } };
   const [finished = null] = await steps.listBetween(jobId, bounds);
   const before = { ...summaryOf(finished), model };
-  const prompts = await jobs.prompts(jobId, turn);
-  if (prompts.some((prompt) => prompt.turn === turn && prompt.step !== null && prompt.step >= review))
-    return hasEnded ? last : { ...before, isComplete: false };
+  if (isFurther) return hasEnded ? last : { ...before, isComplete: false };
   return hasEnded ? { ...before, findings: last.message } : { ...before, findings: reviewCut, cutReview: review };
 }
 

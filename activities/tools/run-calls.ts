@@ -16,7 +16,7 @@ import { runBatch } from './run-batch.ts';
 import type { Toolset } from './agent-tool.ts';
 import type { AskForReview } from './self-review.ts';
 import { questionOf, withOneQuestion } from './ask-tool.ts';
-import { allowedTools, finishCallOf, type FinishCall } from './toolset.ts';
+import { allowedTools, finishCallOf, isDone, type FinishCall } from './toolset.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
 import { GitError } from '../git/git-error.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
@@ -118,11 +118,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     if ((finish === null && !hasQuestion) || (await access.hasMessages(batch))) return { finished: false };
     if (finish === null) return { finished: true };
     if (finish.complete !== false && (await askForReview(batch))) return { finished: false, isReviewing: true };
-    // the agent finished because of a limit, so only its own statement means that everything is done
-    return {
-      finished: true,
-      isUnfinished: batch.lastBefore != null ? finish.complete !== true : finish.complete === false,
-    };
+    return { finished: true, isUnfinished: !isDone(finish, batch.lastBefore != null) };
   }
 
   async function runInWorkspace(batch: Batch) {

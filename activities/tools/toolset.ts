@@ -152,6 +152,11 @@ export function finishCallOf(calls: { toolName: string; input: unknown }[]): Fin
   return null;
 }
 
+/** Reports whether a `finish` call says that everything is done, which it must state if a limit forced it. */
+export function isDone({ complete }: FinishCall, wasForced: boolean): boolean {
+  return wasForced ? complete === true : complete !== false;
+}
+
 /** Returns the todo list after the last valid `todo` call of a transcript. */
 export function todoItemsOf(calls: { toolName: string; input: unknown }[]): z.infer<typeof todoSchema>['items'] {
   for (const { toolName, input } of calls.toReversed()) {

@@ -93,12 +93,13 @@ describe('an agent that has finished', () => {
   const half = write('one.txt', 'half a correction\n');
   const refusal: ScriptedReply = { status: 400, errorMessage: 'No.' };
   it.each([
-    ['a limit', { maxSteps: 4 }, [half, { text: 'Hm.' }]],
-    ['the provider', {}, [half, refusal]],
-  ] as [string, object, ScriptedReply[]][])(
+    ['a limit', 'limit', { maxSteps: 4 }, [half, { text: 'Hm.' }]],
+    ['a limit, with a last call of finish,', 'forced', { maxSteps: 4 }, [half, finish('Half.')]],
+    ['the provider', 'refused', {}, [half, refusal]],
+  ] as [string, string, object, ScriptedReply[]][])(
     'is published as it finished when %s ends its review',
     { tags: 'slow' },
-    async (_, limits, replies) => {
+    async (_, name, limits, replies) => {
       await scene(async ({ model, worker, repository }) => {
         model.script(write('one.txt'), finish('First.'), ...replies);
         const done = await worker.runJob({ ...job, repository }, limits);
@@ -108,13 +109,22 @@ describe('an agent that has finished', () => {
         expect(patch).toContain('+one.txt');
         expect(patch).not.toContain('half');
         expect(await runTestGit(['show', `${done.branch}:one.txt`], { cwd: repository })).toBe('one.txt');
-        await recordHistory(
-          `self-review-${'maxSteps' in limits ? 'limit' : 'refused'}`,
-          worker.client.workflow.getHandle(`agent-job/${done.id}`),
-        );
+        await recordHistory(`self-review-${name}`, worker.client.workflow.getHandle(`agent-job/${done.id}`));
       });
     },
   );
+
+  it('is published with its correction when its last call reports that all is done', { tags: 'slow' }, async () => {
+    await scene(async ({ model, worker, repository }) => {
+      const done = { title: 'Write files', summary: 'Both.', complete: true };
+      model.script(write('one.txt'), finish('First.'), write('two.txt'), {
+        toolCalls: [{ name: 'finish', input: done }],
+      });
+      const ended = await worker.runJob({ ...job, repository }, { maxSteps: 4 });
+      expect(ended).toMatchObject({ status: 'completed', message: 'Both.', prDraft: false });
+      expect(await asOperator(database.pool).latestPatch(ended.id)).toContain('+two.txt');
+    });
+  });
 
   it('goes on from what it finished, and knows it, after its review was cut off', { tags: 'slow' }, async () => {
     await scene(async ({ model, worker, repository }) => {
@@ -127,10 +137,13 @@ describe('an agent that has finished', () => {
     });
   });
 
-  it(
-    'is a draft with all of its work when a message came into its review and it is then cut off',
+  it.each([
+    ['a limit', { maxSteps: 5 }, finish('Both.'), 'Both.'],
+    ['the provider', {}, refusal, 'First.'],
+  ] as [string, object, ScriptedReply, string][])(
+    'is a draft with all of its work when a message came into its review and %s then ends it',
     { tags: 'slow' },
-    async () => {
+    async (_, limits, reply, message) => {
       await scene(async ({ model, worker, repository }) => {
         let id = '';
         model.script(
@@ -141,12 +154,12 @@ describe('an agent that has finished', () => {
             return write('three.txt');
           },
           write('two.txt'),
-          refusal,
+          reply,
         );
         id = await worker.createJob({ ...job, repository });
-        await worker.startJob(id);
+        await worker.startJob(id, limits);
         const done = await worker.ended(id);
-        expect(done).toMatchObject({ status: 'completed', title: 'Write files', prDraft: true });
+        expect(done).toMatchObject({ status: 'completed', title: 'Write files', message, prDraft: true });
         expect(done.incomplete).toContain('part of the task is not done');
         expect(await asOperator(database.pool).latestPatch(id)).toContain('+two.txt');
       });

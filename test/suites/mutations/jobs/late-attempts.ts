@@ -21,9 +21,9 @@ export const lateAttemptMutations: Mutation[] = [
   },
   {
     name: 'a turn that a limit made finish counts as complete',
-    file: 'activities/tools/run-calls.ts',
-    find: 'batch.lastBefore != null ? finish.complete !== true : finish.complete === false',
-    replace: 'finish.complete === false',
+    file: 'activities/tools/toolset.ts',
+    find: 'wasForced ? complete === true : complete !== false',
+    replace: 'complete !== false',
     ...outcomes,
   },
   {

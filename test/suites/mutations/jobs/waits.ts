@@ -129,6 +129,13 @@ export const waitMutations: Mutation[] = [
     ...review,
   },
   {
+    name: 'a last call that does not report the work as done ends a review',
+    file: 'activities/publish/read-summary.ts',
+    find: ' && (isFurther || !isCut)',
+    replace: '',
+    ...review,
+  },
+  {
     name: 'the offline model reviews its change',
     file: 'activities/tools/self-review.ts',
     find: " && !modelToAsk(job).startsWith('offline/')",

@@ -164,6 +164,13 @@ describe('the summary of a turn', () => {
     });
   });
 
+  it('is complete after a last call only if the agent says so', () => {
+    const finishes = [undefined, false, true].map((complete) => ({ ...finish, input: { ...finish.input, complete } }));
+    const isComplete = finishes.map((call) => summaryOf(buildStep({ toolCalls: [call] }), true).isComplete);
+    expect(isComplete).toEqual([false, false, true]);
+    expect(summaryOf(buildStep({ text: 'Done.' }), true).isComplete).toBe(false);
+  });
+
   it('is empty if the turn has no answer', () => {
     expect(summaryOf(null)).toEqual({ title: null, message: '', isComplete: true });
   });
