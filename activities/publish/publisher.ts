@@ -31,12 +31,12 @@ import { isOver, standingOf } from './pull-request-state.ts';
 
 export interface PublisherDeps {
   jobs: Pick<WorkerJobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'publishedText' | 'prompts'>;
-  steps: Pick<StepStore, 'lastAnswered' | 'listBetween' | 'latestTree' | 'treeBefore' | 'snapshot'>;
+  steps: Pick<StepStore, 'lastAnswered' | 'listBetween' | 'latestTree' | 'snapshot'>;
   effects: EffectStore;
-  context: Pick<JobContextStore, 'notes' | 'addNote'>;
+  context: Pick<JobContextStore, 'notes'>;
   /** Whether agents review their change in projects that do not say. */
   selfReview: boolean;
-  branches: Pick<JobBranchStore, 'adopt' | 'setPullRequestState'>;
+  branches: Pick<JobBranchStore, 'adopt' | 'restoreTree' | 'setPullRequestState'>;
   access: JobAccess;
   workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFirst' | 'hasBranch'>;
   redact(text: string): string;

@@ -1,6 +1,6 @@
+import type { JobBranchStore } from '../../db/for-worker/job-branches.ts';
 import type { JobContextStore } from '../../db/for-worker/job-context.ts';
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
-import type { SnapshotReads } from '../../db/for-worker/snapshots.ts';
 import type { StepRow, StepStore } from '../../db/for-worker/steps.ts';
 import type { WorkedTurn } from '../../workflows/contract/job.ts';
 import { summaryOf, type Summary } from './pull-request-text.ts';
@@ -12,8 +12,8 @@ export interface SummaryDeps {
 }
 
 export interface TreeDeps {
-  steps: Pick<SnapshotReads, 'latestTree' | 'treeBefore'>;
-  context: Pick<JobContextStore, 'addNote'>;
+  steps: Pick<StepStore, 'latestTree'>;
+  branches: Pick<JobBranchStore, 'restoreTree'>;
 }
 
 export interface TurnSummary extends Summary {
@@ -63,18 +63,14 @@ function endsWithText(answered: StepRow | null, lastStep = answered?.step): bool
 }
 
 /**
- * Returns the tree that a turn publishes: the newest one, or that of before a review that was cut off. The working copy
- * is then set to it, so a note tells the agent.
+ * Returns the tree that a turn publishes, the newest one. That of before a review that was cut off becomes the newest
+ * first, and a note tells the agent.
  */
 export async function treeToPublish(
-  { steps, context }: TreeDeps,
-  { jobId, turn, step }: WorkedTurn,
+  { steps, branches }: TreeDeps,
+  ref: WorkedTurn,
   cutReview: number | undefined,
 ): Promise<string | null> {
-  const newest = await steps.latestTree(jobId);
-  if (cutReview === undefined) return newest;
-  const finished = await steps.treeBefore({ jobId, turn, step: cutReview });
-  const next = (step ?? cutReview) + 1;
-  if (finished !== newest) await context.addNote({ jobId, turn, step: next, kind: 'self-review', text: discarded });
-  return finished;
+  if (cutReview !== undefined) await branches.restoreTree({ ...ref, review: cutReview, note: discarded });
+  return steps.latestTree(ref.jobId);
 }

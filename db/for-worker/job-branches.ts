@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
-import type { TurnRef } from '../../workflows/contract/job.ts';
+import type { TurnRef, WorkedTurn } from '../../workflows/contract/job.ts';
 import { withTransaction } from '../pool.ts';
+import { newestTree, newestTreeOf, noStepAfter, ofBase } from '../jobs/job-statements.ts';
 import { type Snapshot, storeSnapshot } from './snapshots.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
@@ -45,6 +46,11 @@ export interface JobBranchStore {
    */
   adopt(ref: TurnRef & { effect: string; fence: number; branch: AdoptedBranch; result: unknown }): Promise<boolean>;
   /**
+   * Makes the tree of before a review the newest one, and adds a note for the agent. Does so once, and only until the turn
+   * has continued or ended. `review` is the first step of the review.
+   */
+  restoreTree(ref: WorkedTurn & { review: number; note: string }): Promise<void>;
+  /**
    * Stores the state of the newest pull request of a job or an earlier one as it was read; a merged one stays merged, whatever
    * was read before.
    */
@@ -61,7 +67,7 @@ export interface JobBranchStore {
   claimClosedPullRequests(options: { limit: number }): Promise<OpenPullRequest[]>;
 }
 
-/** Stores what others did to the branch and the pull request of a job. */
+/** Stores what others did to the branch and the pull request of a job, and the tree that its working copy is set to. */
 export function createJobBranchStore(pool: Pool): JobBranchStore {
   async function adopt(
     ref: TurnRef & { effect: string; fence: number; branch: AdoptedBranch; result: unknown },
@@ -90,6 +96,29 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
 
   return {
     adopt,
+
+    async restoreTree({ jobId, turn, step = null, review, note }) {
+      const beforeReview = newestTreeOf('tree is not null and (turn, step) < ($2, $4)');
+      await pool.query(
+        // the job is locked before its turn, in the order of the statements that end a job
+        `with active as materialized (
+           select from jobs where id = $1 and turn = $2 and status = 'active' and ${noStepAfter('$3::integer')}
+           for no key update
+         ), finished as (
+           select tree from job_snapshots where ${ofBase} and tree = (${beforeReview}) and tree <> (${newestTree})
+         ), restored as (
+           update job_turns
+           set tree = finished.tree,
+               tree_step = (select max(step) from job_steps where job_id = $1 and job_steps.turn = $2)
+           from active, finished
+           where job_turns.job_id = $1 and job_turns.turn = $2 and coalesce(tree_step, 0) < $4
+           returning tree_step
+         )
+         insert into job_notes (job_id, turn, step, kind, text)
+         select $1, $2, tree_step + 1, 'self-review', $5 from restored`,
+        [jobId, turn, step, review, toStoredText(note)],
+      );
+    },
 
     async setPullRequestState({ jobId, prId, state, draft }) {
       const { rowCount } = await pool.query(

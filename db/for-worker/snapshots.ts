@@ -1,6 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { StepRef } from '../../workflows/contract/job.ts';
-import { newestTree, newestTreeOf, ofBase } from '../jobs/job-statements.ts';
+import { newestTree, ofBase } from '../jobs/job-statements.ts';
 import { emptySnapshots, keptTree, snapshotSize } from './retention.ts';
 import { toStoredText } from '../stored-text.ts';
 
@@ -19,8 +18,6 @@ export interface Snapshot {
 export interface SnapshotReads {
   /** Returns the newest tree of the job, null while nothing has changed since the base commit. */
   latestTree(jobId: string): Promise<string | null>;
-  /** The same, without the trees of the turn's steps from this one on. */
-  treeBefore(ref: StepRef): Promise<string | null>;
   /** Returns the snapshot of the newest tree, null while nothing has changed since the base commit. */
   newestSnapshot(jobId: string): Promise<Snapshot | null>;
   snapshot(jobId: string, tree: string): Promise<Snapshot | null>;
@@ -112,15 +109,6 @@ export function createSnapshotReads(pool: Pool): SnapshotReads {
     return rows[0]?.tree ?? null;
   }
 
-  async function treeBefore({ jobId, turn, step }: StepRef): Promise<string | null> {
-    const newest = newestTreeOf('tree is not null and (turn, step) < ($2, $3)');
-    const { rows } = await pool.query<{ tree: string }>(
-      `select tree from job_snapshots where ${ofBase} and tree = (${newest})`,
-      [jobId, turn, step],
-    );
-    return rows[0]?.tree ?? null;
-  }
-
   async function newestSnapshot(jobId: string): Promise<Snapshot | null> {
     const { rows } = await pool.query<Snapshot>({
       name: 'newest-snapshot',
@@ -138,5 +126,5 @@ export function createSnapshotReads(pool: Pool): SnapshotReads {
     return rows[0] ?? null;
   }
 
-  return { latestTree, treeBefore, newestSnapshot, snapshot };
+  return { latestTree, newestSnapshot, snapshot };
 }

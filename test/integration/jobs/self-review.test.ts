@@ -126,16 +126,31 @@ describe('an agent that has finished', () => {
     });
   });
 
-  it('goes on from what it finished, and knows it, after its review was cut off', { tags: 'slow' }, async () => {
-    await scene(async ({ model, worker, repository }) => {
-      model.script(write('one.txt'), { text: 'First.' }, half, refusal);
-      const { id } = await worker.runJob({ ...job, repository });
-      model.script({ toolCalls: [{ name: 'read', input: { path: 'one.txt' } }] }, finish('Read.'));
-      expect(await worker.followUp(id, 'Go on')).toMatchObject({ status: 'completed', message: 'Read.' });
-      expect(JSON.stringify(model.requests.at(-2)!.body.messages)).toContain('as they were before the review');
-      expect(JSON.stringify(model.requests.at(-1)!.body.messages.at(-1))).not.toContain('half');
-    });
-  });
+  it.each(['completed', 'failed'])(
+    'goes on from what it finished, and knows it, after its review was cut off and its publishing %s',
+    { tags: 'slow' },
+    async (status) => {
+      await scene(async ({ model, worker, repository }) => {
+        // with a branch of this name, the server refuses those that begin with it and a slash
+        const branch = status === 'failed' ? 'docket' : 'other';
+        await runTestGit(['branch', branch, 'main'], { cwd: repository });
+        model.script(write('one.txt'), { text: 'First.' }, half, refusal);
+        const first = await worker.runJob({ ...job, repository });
+        expect(first.status).toBe(status);
+        await runTestGit(['branch', '-D', branch], { cwd: repository });
+        const asked = model.requests.length;
+        // what was not published yet is reviewed
+        const again = status === 'failed' ? [finish('Read.')] : [];
+        model.script({ toolCalls: [{ name: 'read', input: { path: 'one.txt' } }] }, finish('Read.'), ...again);
+        const done = await worker.followUp(first.id, 'Go on');
+        expect(done).toMatchObject({ status: 'completed', message: 'Read.' });
+        const messages = model.requests.slice(asked).map(({ body }) => body.messages);
+        expect(JSON.stringify(messages[0]).split('as they were before the review')).toHaveLength(2);
+        expect(JSON.stringify(messages[1]!.at(-1))).not.toContain('half');
+        expect(await runTestGit(['show', `${done.branch}:one.txt`], { cwd: repository })).toBe('one.txt');
+      });
+    },
+  );
 
   it.each([
     ['a limit', { maxSteps: 5 }, finish('Both.'), 'Both.'],

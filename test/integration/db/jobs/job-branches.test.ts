@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEffectStore } from '../../../../db/for-worker/effects.ts';
 import { createJobBranchStore } from '../../../../db/for-worker/job-branches.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
-import type { Snapshot } from '../../../../db/for-worker/snapshots.ts';
+import { storeSnapshot, type Snapshot } from '../../../../db/for-worker/snapshots.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { withTransaction } from '../../../../db/pool.ts';
+import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
 import { seedJob } from '../seed.ts';
 
@@ -57,6 +58,56 @@ it.each([
     headCommit: 'ours',
     headTree: 'own',
   });
+});
+
+it('restores the tree of before a review once, with a note, until the turn has continued or ended', async () => {
+  const { pool } = database;
+  const [steps, branches, jobs] = [createStepStore(pool), createJobBranchStore(pool), createWorkerJobStore(pool)];
+  const ref = await seedJob(pool);
+  await pool.query(`update jobs set base_commit = 'base' where id = $1`, [ref.jobId]);
+  const take = async (step: number) => {
+    const { fence } = await steps.claim({ ...ref, step });
+    const batch = { results: [], tree: `t${step}`, snapshot: snapshotOf(`t${step}`, 'base'), patch: null };
+    await steps.storeResults({ ...ref, step, fence, ...batch });
+  };
+  const restore = () => branches.restoreTree({ ...ref, step: 3, review: 2, note: 'As before.' });
+  const now = async () => {
+    const { rows } = await pool.query('select step, kind, text from job_notes where job_id = $1', [ref.jobId]);
+    return { tree: await steps.latestTree(ref.jobId), notes: rows };
+  };
+  await take(1);
+  await restore();
+  expect(await now()).toEqual({ tree: 't1', notes: [] });
+  await take(2);
+  // its answer was refused
+  await steps.claim({ ...ref, step: 3 });
+  await jobs.finish({ ...ref, status: 'failed', failureCategory: 'cancelled' });
+  await restore();
+  expect(await now()).toEqual({ tree: 't2', notes: [] });
+  await pool.query(`update jobs set status = 'active' where id = $1`, [ref.jobId]);
+  let late: Promise<void> | undefined;
+  const setTree = 'update job_turns set tree = $2, tree_step = $3 where job_id = $1';
+  // another attempt has adopted what others pushed
+  await withTransaction(pool, async (client) => {
+    await client.query('update jobs set updated_at = now() where id = $1', [ref.jobId]);
+    late = restore();
+    await untilBlocked(database);
+    await storeSnapshot(client, ref.jobId, snapshotOf('theirs', 'base'));
+    await client.query(setTree, [ref.jobId, 'theirs', 3]);
+  });
+  await late;
+  expect(await now()).toEqual({ tree: 'theirs', notes: [] });
+
+  await pool.query(setTree, [ref.jobId, null, null]);
+  await restore();
+  const notes = [{ step: 4, kind: 'self-review', text: 'As before.' }];
+  expect(await now()).toEqual({ tree: 't1', notes });
+  await restore();
+  expect(await now()).toEqual({ tree: 't1', notes });
+  await pool.query(setTree, [ref.jobId, null, null]);
+  await take(4);
+  await restore();
+  expect(await now()).toEqual({ tree: 't4', notes });
 });
 
 /** Creates an ended job on another forge whose second turn opened a second pull request, and returns its id and a question about a column. */

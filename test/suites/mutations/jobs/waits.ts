@@ -124,8 +124,8 @@ export const waitMutations: Mutation[] = [
   {
     name: 'half a correction is published as finished work',
     file: 'activities/publish/read-summary.ts',
-    find: 'if (cutReview === undefined) return newest;',
-    replace: 'if (cutReview !== 0) return newest;',
+    find: 'if (cutReview !== undefined) await',
+    replace: 'if (cutReview === 0) await',
     ...review,
   },
   {
@@ -134,6 +134,22 @@ export const waitMutations: Mutation[] = [
     find: ' && (isFurther || !isCut)',
     replace: '',
     ...review,
+  },
+  {
+    name: 'a late attempt to publish sets the tree of a turn that has continued',
+    file: 'db/for-worker/job-branches.ts',
+    find: " and ${noStepAfter('$3::integer')}",
+    replace: ' and coalesce($3, 0) >= 0',
+    project: 'integration',
+    tests: ['db/jobs/job-branches'],
+  },
+  {
+    name: 'another attempt to publish takes back what others pushed',
+    file: 'db/for-worker/job-branches.ts',
+    find: ' and coalesce(tree_step, 0) < $4',
+    replace: ' and $4 > 0',
+    project: 'integration',
+    tests: ['db/jobs/job-branches'],
   },
   {
     name: 'the offline model reviews its change',
