@@ -35,7 +35,7 @@ const borrowed = new Map([
   ...devcontainerPaths.map((path) => [path, readDevcontainer] as const),
 ]);
 
-/** What a repository describes whose files are not followed. */
+/** The description of a repository none of whose files are followed. */
 const none = { environment: {}, name: 'the repository', isOwn: false };
 
 /**

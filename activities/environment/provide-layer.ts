@@ -16,7 +16,7 @@ export interface LayerRequest {
   signal: AbortSignal;
   /** Makes the layer in a folder of this machine. Called by one worker at a time. */
   build(folder: string, claim: LayerToBuild): Promise<StoredLayer>;
-  /** Returns what others that want the layer are told about a failed build, masked; null if they build it themselves. */
+  /** Returns why a build failed, masked, for others that wait for the layer; null if they should build it themselves. */
   failureOf(error: unknown): string | null;
   /** How long a failure before this request counts. One after its start always does. */
   rememberMs: number;

@@ -65,7 +65,7 @@ const toolSchema = z.object({
   inputSchema: z.unknown(),
   annotations: ToolAnnotationsSchema.optional().catch(undefined),
 });
-/** What a server says about a tool. */
+/** A tool as its server describes it. */
 export type ServerTool = z.infer<typeof toolSchema>;
 /** Tools are parsed one by one: a malformed one does not cost the others. */
 const listSchema = ListToolsResultSchema.extend({ tools: z.array(z.unknown()) });

@@ -60,7 +60,7 @@ interface Publication extends Work {
 
 const author = { name: 'Docket', email: 'docket@noreply.invalid' };
 const withdrawTimeoutMs = 15_000;
-/** Pushes before this field went to the branch that the turn has. */
+/** Results that were stored before this field existed have no `branch`: it was that of the turn. */
 const pushResultSchema = z.object({ commit: z.string(), tree: z.string(), branch: z.string().optional() });
 
 /** Work that a turn may publish. `stopped` is why the agent did not finish; the work then becomes a draft that says so. */

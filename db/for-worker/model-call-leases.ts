@@ -95,7 +95,7 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
       const { limit } = call;
       if (limit == null) return begin(pool, call);
       return withTransaction(pool, async (client) => {
-        // before the organization, which nobody may lock while waiting for a step
+        // first, so that no call holds its organization while it waits for its step
         if (!(await lockStep(client, call))) return { kind: 'superseded' };
         return (await refusalOf(client, call, limit)) ?? begin(client, call);
       });

@@ -52,7 +52,7 @@ export interface CitedPages {
 export interface CheckedSentence {
   text: string;
   paths: string[];
-  /** What it states that they contain. */
+  /** Its facts that these pages contain. */
   supported: Fact[];
   unsupported: string[];
 }

@@ -27,7 +27,7 @@ export type FindCitedPassages = (
   sentence: string,
   options: {
     paths: readonly string[];
-    /** What the sentence states that these pages contain. */
+    /** Facts of the sentence that these pages contain. */
     facts: readonly Fact[];
   },
 ) => CitedPassage[];
