@@ -6,11 +6,10 @@ import {
   type JobEventWakeups,
 } from '../../../../db/jobs/job-event-wakeups.ts';
 import { createWorkerEventStore } from '../../../../db/for-worker/job-events.ts';
-import type { JobRow } from '../../../../db/jobs/jobs.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
-import { buildJob, buildProject } from '../../../support/database/build.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
+import { buildLoneJob, eventsOf } from '../../../support/database/job-events.ts';
 import { createTestDatabase, type TestDatabase, untilBlocked } from '../../../support/database/database.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
 
@@ -19,15 +18,6 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database[Symbol.asyncDispose]());
-
-async function newJob(): Promise<JobRow> {
-  return buildJob(database.pool, await buildProject(database.pool));
-}
-
-async function eventsOf(jobId: string) {
-  const { events } = await asOperator(database.pool).events(jobId, { after: 0, limit: 10_000 });
-  return events;
-}
 
 const usageEvent = {
   type: 'usage',
@@ -39,7 +29,7 @@ const notes = (count: number) =>
 
 describe('the events of a job', () => {
   it('are numbered without gaps despite concurrent appends and rollbacks', async () => {
-    const { id } = await newJob();
+    const { id } = await buildLoneJob(database.pool);
     const writers = Array.from({ length: 8 }, async (_, writer) => {
       for (let round = 0; round < 12; round += 1) {
         const client = await database.pool.connect();
@@ -60,7 +50,7 @@ describe('the events of a job', () => {
     do await look();
     while (!(await Promise.race([written, false])));
     while ((await look()) > 0);
-    const all = (await eventsOf(id)).map(({ seq }) => seq);
+    const all = (await eventsOf(database.pool, id)).map(({ seq }) => seq);
     expect(all).toEqual(all.map((_, index) => index + 1));
     expect(all.length).toBeGreaterThan(8 * 12);
     expect(seen).toEqual(all);
@@ -68,14 +58,14 @@ describe('the events of a job', () => {
 
   it('report each phase once, and end with the job’s result', async () => {
     const jobs = createWorkerJobStore(database.pool);
-    const { id } = await newJob();
+    const { id } = await buildLoneJob(database.pool);
     const ref = { jobId: id, turn: 1 };
     for (const phase of ['preparing', 'preparing', 'running'] as const)
       expect(await jobs.setPhase({ ...ref, phase })).toBe(true);
     await jobs.setSummary({ ...ref, title: 'Add a', message: 'Added.', incomplete: null });
     expect(await jobs.finish({ ...ref, status: 'completed', failureCategory: null })).toBe(true);
     expect(await jobs.finish({ ...ref, status: 'failed', failureCategory: 'cancelled' })).toBe(false);
-    expect((await eventsOf(id)).map(({ type, data }) => [type, data])).toEqual([
+    expect((await eventsOf(database.pool, id)).map(({ type, data }) => [type, data])).toEqual([
       ['phase', { phase: 'queued' }],
       ['phase', { phase: 'preparing' }],
       ['phase', { phase: 'running' }],
@@ -84,17 +74,17 @@ describe('the events of a job', () => {
   });
 
   it('report why a job failed and what to do', async () => {
-    const { id } = await newJob();
+    const { id } = await buildLoneJob(database.pool);
     const failure = { status: 'failed', failureCategory: 'model_refused', message: 'The model declined.' } as const;
     await createWorkerJobStore(database.pool).finish({ jobId: id, turn: 1, ...failure });
-    expect((await eventsOf(id)).at(-1)).toMatchObject({
+    expect((await eventsOf(database.pool, id)).at(-1)).toMatchObject({
       type: 'failure',
       data: { category: 'model_refused', remedy: expect.any(String), message: 'The model declined.' },
     });
   });
 
   it('accept nothing for a turn after its end, and everything for the next turn', async () => {
-    const { id } = await newJob();
+    const { id } = await buildLoneJob(database.pool);
     const steps = createStepStore(database.pool);
     const step = { jobId: id, turn: 1, step: 1 };
     const { fence } = await claimAnswer(database.pool, step);
@@ -116,9 +106,9 @@ describe('the events of a job', () => {
       costMicros: 0,
       events: { attempt: fence, ours: [usageEvent], overtaken: [usageEvent] },
     });
-    expect((await eventsOf(id)).map(({ type }) => type)).toEqual(['phase', 'step-start', 'failure']);
+    expect((await eventsOf(database.pool, id)).map(({ type }) => type)).toEqual(['phase', 'step-start', 'failure']);
     await database.pool.query('select append_job_events($1, 2, null, $2)', [id, notes(1)]);
-    expect((await eventsOf(id)).at(-1)).toMatchObject({ seq: 4, turn: 2 });
+    expect((await eventsOf(database.pool, id)).at(-1)).toMatchObject({ seq: 4, turn: 2 });
   });
 });
 
@@ -145,7 +135,7 @@ describe('wake-ups', () => {
   }
 
   it('arrive after the commit, in each process over one connection for all watchers', async () => {
-    const [mine, other] = [await newJob(), await newJob()];
+    const [mine, other] = [await buildLoneJob(database.pool), await buildLoneJob(database.pool)];
     const applicationName = `one-${crypto.randomUUID()}`;
     const made = wakeups({ applicationName, pollMs: 3_600_000 });
     const bells = [bellOf(made, mine.id), bellOf(wakeups({ pollMs: 3_600_000 }), mine.id), bellOf(made, other.id)];
@@ -165,7 +155,7 @@ describe('wake-ups', () => {
   });
 
   it('reach a watcher that came between the write and its commit', async () => {
-    const { id } = await newJob();
+    const { id } = await buildLoneJob(database.pool);
     const holder = await database.pool.connect();
     await holder.query('begin');
     await holder.query('select from job_event_logs where job_id = $1 for update', [id]);
@@ -173,17 +163,17 @@ describe('wake-ups', () => {
     await untilBlocked(database);
     const bell = bellOf(wakeups({ pollMs: 3_600_000 }), id);
     await bell.next({ signal }); // it is listening now
-    expect(await eventsOf(id)).toHaveLength(1);
+    expect(await eventsOf(database.pool, id)).toHaveLength(1);
     await holder.query('rollback');
     holder.release();
     // the notice of the new job may ring, too
     do await bell.next({ signal });
-    while ((await eventsOf(id)).length < 2);
+    while ((await eventsOf(database.pool, id)).length < 2);
     expect(await writing).toBe(true);
   });
 
   it('come from polling when the writer died before it could notify', async () => {
-    const { id } = await newJob();
+    const { id } = await buildLoneJob(database.pool);
     const bell = bellOf(wakeups({ pollMs: 5 }), id);
     await bell.next({ signal }); // it is listening now
     // the first poll rings in any case
@@ -194,7 +184,7 @@ describe('wake-ups', () => {
   });
 
   it('come from polling when the connection does not deliver them', async () => {
-    const { id } = await newJob();
+    const { id } = await buildLoneJob(database.pool);
     let lost = 0;
     const url = 'postgres://127.0.0.1:1/none';
     await using made = createJobEventWakeups({

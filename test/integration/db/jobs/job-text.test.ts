@@ -2,13 +2,11 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createModelCallLeases } from '../../../../db/for-worker/model-call-leases.ts';
 import { createWorkerEventStore } from '../../../../db/for-worker/job-events.ts';
-import type { JobRow } from '../../../../db/jobs/jobs.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
-import { buildJob, buildProject } from '../../../support/database/build.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
+import { buildLoneJob, eventsOf } from '../../../support/database/job-events.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { recordStatements } from '../../../support/database/record-statements.ts';
-import { asOperator } from '../../../support/stack/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -16,18 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-async function newJob(): Promise<JobRow> {
-  return buildJob(database.pool, await buildProject(database.pool));
-}
-
-async function eventsOf(jobId: string) {
-  const { events } = await asOperator(database.pool).events(jobId, { after: 0, limit: 10_000 });
-  return events;
-}
-
 describe('the text of a step', () => {
   it('is accepted from its newest attempt only, until the step is answered', async () => {
-    const { id } = await newJob();
+    const { id } = await buildLoneJob(database.pool);
     const [steps, events] = [createStepStore(database.pool), createWorkerEventStore(database.pool)];
     const step = { jobId: id, turn: 1, step: 1 };
     const first = await claimAnswer(database.pool, step);
@@ -50,7 +39,7 @@ describe('the text of a step', () => {
     expect(await events.appendText({ ...piece, fence: second.fence })).toBe(false);
     // the stored answer is used: no attempt starts
     await claimAnswer(database.pool, step);
-    expect((await eventsOf(id)).slice(1).map(({ type, data }) => [type, data])).toEqual([
+    expect((await eventsOf(database.pool, id)).slice(1).map(({ type, data }) => [type, data])).toEqual([
       ['step-start', { attempt: 1 }],
       ['text', { attempt: 1, offset: 0, text: 'one' }],
       ['step-start', { attempt: 2 }],
@@ -59,21 +48,21 @@ describe('the text of a step', () => {
   });
 
   it('is appended once, even if an earlier append may have succeeded', async () => {
-    const { id } = await newJob();
+    const { id } = await buildLoneJob(database.pool);
     const events = createWorkerEventStore(database.pool);
     const step = { jobId: id, turn: 1, step: 1 };
     const { fence } = await claimAnswer(database.pool, step);
     const piece = { ...step, fence, offset: 0, text: 'one' };
     for (const isRepeated of [false, true, true]) expect(await events.appendText({ ...piece, isRepeated })).toBe(true);
     expect(await events.appendText({ ...piece, offset: 3, isRepeated: true })).toBe(true);
-    expect((await eventsOf(id)).filter(({ type }) => type === 'text')).toHaveLength(2);
+    expect((await eventsOf(database.pool, id)).filter(({ type }) => type === 'text')).toHaveLength(2);
   });
 
   /** The chunk of the only step of each of some new jobs. */
   const chunksOfNewJobs = (count: number) =>
     Promise.all(
       Array.from({ length: count }, async () => {
-        const step = { jobId: (await newJob()).id, turn: 1, step: 1 };
+        const step = { jobId: (await buildLoneJob(database.pool)).id, turn: 1, step: 1 };
         const { fence } = await claimAnswer(database.pool, step);
         return { ...step, fence, offset: 0, text: 'one', isRepeated: false };
       }),
@@ -93,7 +82,9 @@ describe('the text of a step', () => {
     expect(await appendAll(0)).toEqual(chunks.map((_, at) => at !== 3));
     // the refused chunk could have been locked
     expect(statements.take().filter((name) => name.startsWith('append-'))).toEqual(['append-texts', 'append-text']);
-    expect((await eventsOf(chunks[4]!.jobId)).at(-1)).toMatchObject({ data: { attempt: 1, offset: 0, text: 'one' } });
+    expect((await eventsOf(database.pool, chunks[4]!.jobId)).at(-1)).toMatchObject({
+      data: { attempt: 1, offset: 0, text: 'one' },
+    });
 
     const renewals = Array.from({ length: 2 }, async (_, renewal) => {
       const held = renewal === 0 ? chunks : chunks.toReversed();
@@ -112,7 +103,7 @@ describe('the text of a step', () => {
       const waiting = events.appendText(locked!);
       expect(await events.appendText(free!)).toBe(true);
       await createModelCallLeases(database.pool).renew([locked!, free!]);
-      expect((await eventsOf(locked!.jobId)).some(({ type }) => type === 'text')).toBe(false);
+      expect((await eventsOf(database.pool, locked!.jobId)).some(({ type }) => type === 'text')).toBe(false);
       await holder.release();
       expect(await waiting).toBe(true);
     },
