@@ -210,7 +210,7 @@ it('follows the instructions of the owner below its own rules', async () => {
 });
 
 describe('an overloaded process', () => {
-  it('answers 503 to further questions, and never to other requests', async () => {
+  it('answers 503 to further questions, and never to other requests', { tags: 'slow' }, async () => {
     await using busy = await serveApi(database.pool, {}, { maxLoopDelayMs: 20 });
     const path = `/discovery/v2/assistant/${docs.site.domain}/message`;
     const askBusy = () => busy.ask(path, { key: docs.assistantKey, json: question('bread?') });
