@@ -1,5 +1,6 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { createFairShares } from './fair-shares.ts';
+import { ConnectionError } from './store-down.ts';
 
 /** An organization waited too long for a connection, because its other requests use up its share. */
 export class ConnectionShareError extends Error {
@@ -43,15 +44,23 @@ export class FairPool extends Pool {
   override connect(callback: OnConnected): void;
   override connect(callback?: OnConnected): Promise<PoolClient> | void {
     const holder = this.#holderOf();
-    const connected = holder === null ? super.connect() : this.#connectFor(holder);
+    const connected = holder === null ? this.#open() : this.#connectFor(holder);
     if (callback === undefined) return connected;
     void handOver(connected, callback);
+  }
+
+  async #open(): Promise<PoolClient> {
+    try {
+      return await super.connect();
+    } catch (error) {
+      throw new ConnectionError(error);
+    }
   }
 
   async #connectFor(holder: string): Promise<PoolClient> {
     const giveBack = await this.#shareOf(holder);
     try {
-      const client = await super.connect();
+      const client = await this.#open();
       const { release } = client;
       client.release = (error) => {
         giveBack();

@@ -1,3 +1,19 @@
+import { codeOf } from '../lib/error-code.ts';
+
+/** No connection to PostgreSQL could be opened, whatever the reason: a rotated password and an expired certificate, too. */
+export class ConnectionError extends Error {
+  override name = 'ConnectionError';
+
+  constructor(cause: unknown) {
+    super(
+      `No connection to PostgreSQL: ${cause instanceof Error && cause.message !== '' ? cause.message : codeOf(cause)}.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -20,7 +36,6 @@ const serverStates = /^(?:08...|53...|57P0.|57014|25P03|25006|58030)$/;
 
 // pg throws plain errors without a code for these
 const driverMessages = new Set([
-  'timeout exceeded when trying to connect',
   'timeout expired',
   'Query read timeout',
   'Connection terminated',
@@ -33,6 +48,7 @@ const driverMessages = new Set([
 /** Reports whether an error means that PostgreSQL cannot be used now, not that the request was wrong. */
 export function isStoreDown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof ConnectionError) return true;
   if (driverMessages.has(error.message)) return true;
   const code = 'code' in error ? error.code : undefined;
   if (typeof code === 'string' && (isNetworkFailure(code, error) || serverStates.test(code))) return true;

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { isStoreDown } from '../../db/store-down.ts';
+import { ConnectionError, isStoreDown } from '../../db/store-down.ts';
 import { parseEncryptionKeys } from '../../lib/encryption/keys.ts';
 import { readTemporalSettings } from '../../lib/temporal/temporal-credentials.ts';
 import { findEncryptionKey, readEncryptionKey, readKeyPepper } from '../../local/home.ts';
@@ -56,7 +56,8 @@ export const withOperator: WithOperator = async (work) => {
     return await work({ stores, ...context });
   } catch (error) {
     if (isStoreDown(error)) {
-      throw new CommandError('The database cannot be reached. Is "npm start" running?', { cause: error });
+      const reason = error instanceof ConnectionError ? ` ${error.message}` : '';
+      throw new CommandError(`The database cannot be reached.${reason} Is "npm start" running?`, { cause: error });
     }
     if (codeOf(error) !== undefinedTable) throw error;
     throw new CommandError('The database has no tables yet. Run "npm run db:migrate" first.', { cause: error });

@@ -251,3 +251,17 @@ it('finds the job, the turn and the last push of pull requests that are older th
   await pool.query(fillIn);
   expect(await read()).toEqual(written);
 });
+
+it('reports the store as down when it refuses a connection, whatever the reason', async () => {
+  const url = new URL('/missing', inject('databaseUrl')).href;
+  const pool = createPool({ url, maxConnections: 1, applicationName: 'refused', holderOf: () => 'org' });
+  try {
+    for (const attempt of [pool.query('select 1'), withTransaction(pool, async () => 1)]) {
+      const failure: unknown = await attempt.catch((error: unknown) => error);
+      expect(isStoreDown(failure)).toBe(true);
+      expect(failure).toMatchObject({ message: expect.stringContaining('database "missing" does not exist') });
+    }
+  } finally {
+    await pool.end();
+  }
+});
