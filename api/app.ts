@@ -1,6 +1,5 @@
 import Koa from 'koa';
-import { setTimeout as wait } from 'node:timers/promises';
-import type { Pool } from 'pg';
+import { checkDatabase } from '../db/check-database.ts';
 import { presentJob } from '../db/jobs/agent-job.ts';
 import { createPolledJobs, type PolledJobs } from '../db/jobs/polled-jobs.ts';
 import { createPriceBook } from '../models/prices.ts';
@@ -89,7 +88,12 @@ export function createApp(deps: AppDeps): App {
   const threadQueue = createThreadQueue({ atOnce: 2, waiting: 20, deadlineMs: 30_000, heapMb: 512 });
   const metrics = createMetrics({ figures: stores.figures });
   const routers: AppRouter[] = [
-    createSystemRouter({ ...requestAccess, checkDatabase: () => ping(pool), isDraining: deps.isDraining, openApi }),
+    createSystemRouter({
+      ...requestAccess,
+      checkDatabase: () => checkDatabase(pool),
+      isDraining: deps.isDraining,
+      openApi,
+    }),
     createPagesRouter(),
     createSessionRouter({
       ...requestAccess,
@@ -180,10 +184,4 @@ export function createApp(deps: AppDeps): App {
   for (const router of routers) koa.use(router.routes());
   koa.use(createNoRoute({ files }));
   return { koa, loopHolds, verifier, keyUses, openedPages, openAnswers, polledJobs };
-}
-
-async function ping(pool: Pool): Promise<void> {
-  // a database that accepts connections but does not respond is not ready either
-  const answered = await Promise.race([pool.query('select 1'), wait(2_000, null, { ref: false })]);
-  if (answered === null) throw new Error('The database did not answer in time.');
 }

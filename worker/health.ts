@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
+import { OldSchemaError } from '../db/check-database.ts';
 
 export interface HealthDeps {
   /** Port on all interfaces; 0 for any free one. */
   port: number;
   /** Reports whether the process polls for work and is not shutting down. */
   isPolling(): boolean;
-  /** Throws when the database cannot be used. */
-  checkDatabase(): Promise<unknown>;
+  /** Throws OldSchemaError, or another error when the database cannot be used. */
+  checkDatabase(): Promise<void>;
   metrics: Pick<Registry, 'contentType' | 'metrics'>;
 }
 
@@ -17,18 +17,16 @@ export interface Health extends AsyncDisposable {
   readonly port: number;
 }
 
-const databaseTimeoutMs = 2_000;
-
 /** Serves `GET /healthz`, `GET /readyz` (503 unless the worker accepts work) and `GET /metrics`. */
 export async function serveHealth({ port, isPolling, checkDatabase, metrics }: HealthDeps): Promise<Health> {
   async function problem(): Promise<string | null> {
     if (!isPolling()) return 'The worker accepts no work: it is starting, shutting down, or cannot reach Temporal.';
-    const isUp = checkDatabase().then(
-      () => true,
-      () => false,
-    );
-    const isAnswering = await Promise.race([isUp, wait(databaseTimeoutMs, false, { ref: false })]);
-    return isAnswering ? null : 'The database does not respond.';
+    try {
+      await checkDatabase();
+      return null;
+    } catch (error) {
+      return error instanceof OldSchemaError ? error.message : 'The database does not respond.';
+    }
   }
 
   async function answer(path: string): Promise<[status: number, body: object]> {

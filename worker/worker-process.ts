@@ -10,6 +10,7 @@ import { openJobDisks } from '../activities/workspaces/job-disks.ts';
 import { createProcessHost } from '../activities/git/process-host.ts';
 import { createKnownSecrets, type KnownSecrets } from '../lib/redaction/known-secrets.ts';
 import { createGrantedAccess } from '../activities/job/granted-access.ts';
+import { checkDatabase } from '../db/check-database.ts';
 import { createPool } from '../db/pool.ts';
 import { createWorkNotices } from '../db/work-notices.ts';
 import { createDataConverter } from '../lib/encryption/data-converter.ts';
@@ -83,9 +84,13 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   let polling: readonly Worker[] = [];
   if (config.healthPort !== null) {
     const isPolling = () => polling.length > 0 && polling.every((worker) => worker.getState() === 'RUNNING');
-    const checkDatabase = () => pool.query('select 1');
     const health = resources.use(
-      await serveHealth({ port: config.healthPort, isPolling, checkDatabase, metrics: registry }),
+      await serveHealth({
+        port: config.healthPort,
+        isPolling,
+        checkDatabase: () => checkDatabase(pool),
+        metrics: registry,
+      }),
     );
     log.info({ port: health.port }, 'health answers');
   }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { OldSchemaError } from '../../db/check-database.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
-import { draining, storeUnavailable } from '../http/errors.ts';
+import { ApiError, draining, storeUnavailable } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 
 const status = z.looseObject({ status: z.literal('ok') });
@@ -18,7 +19,8 @@ export const systemRoutes = {
   getReadiness: defineRoute({
     method: 'get',
     path: '/readyz',
-    summary: 'Returns ok while the process accepts requests: the database is reachable and no shutdown has begun.',
+    summary:
+      'Returns ok while the process accepts requests: the database is reachable and migrated, and no shutdown has begun.',
     key: 'none',
     responses: { 200: json('The process accepts requests.', status) },
     errors: [503],
@@ -34,7 +36,7 @@ export const systemRoutes = {
 
 export interface SystemRouteDeps {
   admit: Admission;
-  /** Runs a query on the database; throws when the database is unreachable. */
+  /** Throws OldSchemaError, or another error when the database is unreachable. */
   checkDatabase: () => Promise<void>;
   isDraining: () => boolean;
   /** Builds the description; called once, when it is first asked for. */
@@ -50,8 +52,8 @@ export function createSystemRouter({ admit, checkDatabase, isDraining, openApi }
       if (isDraining()) throw draining();
       try {
         await checkDatabase();
-      } catch {
-        throw storeUnavailable();
+      } catch (error) {
+        throw error instanceof OldSchemaError ? new ApiError(503, error.message) : storeUnavailable();
       }
       return { status: 'ok' as const };
     },
