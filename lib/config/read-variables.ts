@@ -23,9 +23,18 @@ export function wholeNumber(minimum: number, maximum = 1e9) {
 
 export const portNumber = wholeNumber(0, 65_535);
 
-/** Parses the environment. An empty variable counts as absent. Throws ConfigError that names every wrong variable. */
+/** Existing keys are hashed with all of it. */
+const pepper = 'DOCKET_KEY_PEPPER';
+
+/**
+ * Parses the environment, without the white space around values, which files of secrets often end in. An empty variable
+ * counts as absent. Throws ConfigError that names every wrong variable.
+ */
 export function readVariables<Schema extends z.ZodType>(schema: Schema, env: NodeJS.ProcessEnv): z.output<Schema> {
-  const present = Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== '');
+  const present = Object.entries(env).flatMap(([name, value = '']) => {
+    const trimmed = value.trim();
+    return trimmed === '' ? [] : [[name, name === pepper ? value : trimmed] as const];
+  });
   const parsed = schema.safeParse(Object.fromEntries(present));
   if (parsed.success) return parsed.data;
   throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${String(path.at(-1))} ${message}.`).join(' '));

@@ -160,9 +160,19 @@ export function secretsAmong(config: SharedConfig, providers: ProviderSettings, 
     providers.compatible?.apiKey,
     ...encryptionKeys.map(({ secret }) => secret.export().toString('base64')),
     ...own,
-    decodeURIComponent(new URL(database.url).password),
+    passwordOf(database.url),
     readTemporalCredentials(temporal).apiKey,
     ...(tracing?.secrets ?? []),
   ];
   return values.filter((value) => value !== undefined).filter((value) => value !== '');
+}
+
+/** The driver, too, takes a password literally that cannot be decoded, such as one with a % of its own. */
+function passwordOf(databaseUrl: string): string {
+  const { password } = new URL(databaseUrl);
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
-import { readConfig } from '../../../api/config.ts';
+import { readConfig, secretsOf } from '../../../api/config.ts';
 import { ConfigError } from '../../../lib/config/read-variables.ts';
 
 const required = { DATABASE_URL: 'postgres://docket:pw@db:5432/docket', DOCKET_KEY_PEPPER: 'a pepper' };
@@ -49,6 +49,25 @@ describe('readConfig', () => {
     expect(config.http.port).toBe(8080);
     expect(config.models.settings.anthropicApiKey).toBeUndefined();
     expect(config.repositories.localRoot).toBeNull();
+  });
+
+  it('reads values without the white space around them, except for the pepper of existing keys', () => {
+    const config = readConfig({
+      ...required,
+      DOCKET_KEY_PEPPER: 'a pepper\n',
+      ANTHROPIC_API_KEY: 'sk-1\r\n',
+      HOST: ' ::1 ',
+    });
+    expect(config.keyPepper).toBe('a pepper\n');
+    expect(config.models.settings.anthropicApiKey).toBe('sk-1');
+    expect(config.http.baseUrl).toBe('http://[::1]:8080');
+  });
+
+  it('redacts a password of the database as the driver reads it', () => {
+    const secretsWith = (password: string) =>
+      secretsOf(readConfig({ ...required, DATABASE_URL: `postgres://docket:${password}@db/docket` }));
+    expect(secretsWith('p%40ss')).toContain('p@ss');
+    expect(secretsWith('50%off')).toContain('50%off');
   });
 
   it('reads lists, paths and addresses', () => {
