@@ -87,7 +87,13 @@ describe('.env.example', () => {
 describe('docker-compose.yml', () => {
   const services: Record<
     string,
-    { environment: Record<string, string>; command?: string[]; ports?: string[]; volumes?: string[] }
+    {
+      environment: Record<string, string>;
+      command?: string[];
+      ports?: string[];
+      volumes?: string[];
+      logging?: { driver: string };
+    }
   > = parse(read('docker-compose.yml'), {
     merge: true,
   }).services;
@@ -103,6 +109,10 @@ describe('docker-compose.yml', () => {
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
     expect(ports).toHaveLength(2);
     for (const port of ports) expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{DOCKET_LISTEN:-127\.0\.0\.1\}):/);
+  });
+
+  it('rotates the logs of every service', () => {
+    expect(Object.keys(services).filter((name) => services[name]!.logging?.driver !== 'local')).toEqual([]);
   });
 
   it('starts PostgreSQL with the settings of `npm start`, which the documentation recommends', () => {
