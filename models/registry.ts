@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { EmbeddingModelV4, LanguageModelV4, RerankingModelV4 } from '@ai-sdk/provider';
 import { gatewayUsage, withBreakpoints } from './gateway-cache.ts';
 import { fetchFromProvider } from './provider-fetch.ts';
+import { withoutStorage, withUnboundReasoning } from './provider-options.ts';
 import { createOfflineEditor } from './offline-editor/offline-editor.ts';
 import { createOfflineExtract } from './offline-extract/offline-extract.ts';
 
@@ -138,14 +139,15 @@ function providersOf({
       'anthropic',
       {
         missing: isSet(anthropicApiKey) ? null : 'ANTHROPIC_API_KEY',
-        language: (model) => anthropic().createAnthropic({ apiKey: anthropicApiKey, fetch })(model),
+        language: (model) =>
+          withUnboundReasoning(anthropic().createAnthropic({ apiKey: anthropicApiKey, fetch })(model)),
       },
     ],
     [
       'openai',
       {
         missing: isSet(openaiApiKey) ? null : 'OPENAI_API_KEY',
-        language: (model) => openai().createOpenAI({ apiKey: openaiApiKey, fetch })(model),
+        language: (model) => withoutStorage(openai().createOpenAI({ apiKey: openaiApiKey, fetch })(model)),
         embedding: (model) => openai().createOpenAI({ apiKey: openaiApiKey, fetch }).embeddingModel(model),
       },
     ],

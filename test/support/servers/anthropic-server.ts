@@ -5,12 +5,16 @@ import { listening } from './listening.ts';
 /** A part of a request, after which a prefix may end. */
 export interface Block {
   cache_control?: object;
+  type?: string;
+  /** Of a block of reasoning. */
+  signature?: string;
 }
 
 interface MessagesRequest {
   tools?: Block[];
   system?: Block[];
   messages: { role: string; content: Block[] }[];
+  thinking?: { block_binding?: { prefix_mismatch_behavior: string } };
 }
 
 export interface ToolCall {
@@ -48,21 +52,30 @@ export function createPromptCache() {
 
 /**
  * Starts a server that speaks Anthropic's `/messages` as a stream. It answers with calls of tools, or with a text
- * when there are none.
+ * when there are none. With `thinks`, each answer begins with reasoning that is bound to what came before it, as that of
+ * Claude 5.1 and later is.
  */
-export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]) {
+export async function startAnthropicServer(callsOf: (step: number) => ToolCall[], { thinks = false } = {}) {
   let steps = 0;
   const uses: CacheUse[] = [];
+  /** How many blocks of reasoning each request has dropped. */
+  const dropped: number[] = [];
   const use = createPromptCache();
 
   const server = createServer((request, response) => {
     void readJson(request).then((body) => {
       const asked = body as MessagesRequest;
       const used = use(blocksOf(asked));
+      const moved = movedReasoning(asked);
+      const drops = asked.thinking?.block_binding?.prefix_mismatch_behavior === 'drop_block';
+      const isAllowed = String(request.headers['anthropic-beta']).includes('thinking-binding-controls-2026-08-01');
+      if (drops !== isAllowed || (moved > 0 && !drops)) return void response.writeHead(400).end();
+      dropped.push(moved);
       if (used.breakpoints > mostBreakpoints) return void response.writeHead(400).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const answer = asked.tools === undefined ? [] : callsOf((steps += 1));
-      for (const event of eventsOf(`${uses.push(used)}`, used, answer))
+      const signature = thinks ? prefixesOf(blocksOf(asked)).at(-1)!.hash : null;
+      for (const event of eventsOf(`${uses.push(used)}`, used, { calls: answer, signature }))
         response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
       response.end();
     });
@@ -72,8 +85,16 @@ export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]
     /** Value for `ANTHROPIC_BASE_URL`. */
     baseUrl: `http://127.0.0.1:${at.port}/v1`,
     uses,
+    dropped,
     [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
+}
+
+/** Counts the blocks of reasoning that come after other parts than those they were made from. */
+function movedReasoning(asked: MessagesRequest): number {
+  const blocks = blocksOf(asked);
+  const prefixes = prefixesOf(blocks);
+  return blocks.filter(({ type, signature }, at) => type === 'thinking' && signature !== prefixes[at - 1]?.hash).length;
 }
 
 /** Returns the parts of a request in the vendor's order: tools, system prompt, messages. */
@@ -95,7 +116,11 @@ function prefixesOf(blocks: Block[]) {
   });
 }
 
-function eventsOf(id: string, { read, written, fresh }: CacheUse, calls: ToolCall[]) {
+function eventsOf(
+  id: string,
+  { read, written, fresh }: CacheUse,
+  { calls, signature }: { calls: ToolCall[]; signature: string | null },
+) {
   const usage = {
     input_tokens: fresh,
     cache_read_input_tokens: read,
@@ -104,13 +129,18 @@ function eventsOf(id: string, { read, written, fresh }: CacheUse, calls: ToolCal
   };
   const message = { id, type: 'message', role: 'assistant', model: 'claude', content: [], usage };
   const notes = { block: { type: 'text', text: '' }, delta: { type: 'text_delta', text: 'Notes.' } };
+  const reasoning = {
+    block: { type: 'thinking', thinking: '', signature: '' },
+    delta: { type: 'signature_delta', signature },
+  };
   const blocks = calls.map(({ name, input }, index) => ({
     block: { type: 'tool_use', id: `toolu_${id}_${index}`, name, input: {} },
     delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) },
   }));
+  const content = [...(signature === null ? [] : [reasoning]), ...(calls.length === 0 ? [notes] : blocks)];
   return [
     { type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null } },
-    ...(calls.length === 0 ? [notes] : blocks).flatMap(({ block, delta }, index) => [
+    ...content.flatMap(({ block, delta }, index) => [
       { type: 'content_block_start', index, content_block: block },
       { type: 'content_block_delta', index, delta },
       { type: 'content_block_stop', index },

@@ -4,7 +4,8 @@ import { listening } from './listening.ts';
 
 interface ResponsesRequest {
   tools?: object[];
-  input: object[];
+  input: { type?: string }[];
+  include?: string[];
   prompt_cache_key?: string;
 }
 
@@ -14,17 +15,21 @@ const unit = 128;
 
 /**
  * Starts a server that speaks OpenAI's `/responses` as a stream. It answers with calls of tools, or with a text when there
- * are none. It caches like the vendor, by the longest prefix of an earlier request, and counts a token per character.
+ * are none, and stores nothing, as for an organization without data retention. It caches like the vendor, by the longest
+ * prefix of an earlier request, and counts a token per character.
  */
 export async function startOpenAiServer(callsOf: (step: number) => ToolCall[]) {
   let steps = 0;
   /** Requests by their key. One without a key may reach a machine that has nothing in its cache. */
   const cached = new Map<string, string[]>();
   const uses: CacheUse[] = [];
+  const requests: ResponsesRequest[] = [];
 
   const server = createServer((request, response) => {
     void readJson(request).then((body) => {
-      const { tools = [], input, prompt_cache_key: key } = body as ResponsesRequest;
+      const { tools = [], input, include = [], prompt_cache_key: key } = body as ResponsesRequest;
+      requests.push(body as ResponsesRequest);
+      if (input.some(({ type }) => type === 'item_reference')) return void response.writeHead(404).end();
       const text = JSON.stringify([tools, input]);
       const before = key === undefined ? [] : (cached.get(key) ?? []);
       const longest = Math.max(0, ...before.map((earlier) => sharedLength(earlier, text)));
@@ -33,7 +38,8 @@ export async function startOpenAiServer(callsOf: (step: number) => ToolCall[]) {
       if (key !== undefined) cached.set(key, [...before, text]);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const calls = tools.length === 0 ? [] : callsOf((steps += 1));
-      for (const event of eventsOf(`${uses.push(use)}`, use, calls))
+      const sealed = include.includes('reasoning.encrypted_content') ? 'sealed' : null;
+      for (const event of eventsOf(`${uses.push(use)}`, use, { calls, sealed }))
         response.write(`data: ${JSON.stringify(event)}\n\n`);
       response.end();
     });
@@ -43,6 +49,7 @@ export async function startOpenAiServer(callsOf: (step: number) => ToolCall[]) {
     /** Value for `OPENAI_BASE_URL`. */
     baseUrl: `http://127.0.0.1:${at.port}/v1`,
     uses,
+    requests,
     [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }
@@ -53,7 +60,16 @@ function sharedLength(earlier: string, text: string): number {
   return at;
 }
 
-function eventsOf(id: string, { read, fresh }: CacheUse, calls: ToolCall[]) {
+function eventsOf(
+  id: string,
+  { read, fresh }: CacheUse,
+  { calls, sealed }: { calls: ToolCall[]; sealed: string | null },
+) {
+  const reasoning = { type: 'reasoning', id: `rs_${id}`, summary: [], encrypted_content: sealed };
+  const thoughts = [
+    { type: 'response.output_item.added', output_index: 0, item: reasoning },
+    { type: 'response.output_item.done', output_index: 0, item: reasoning },
+  ];
   const message = { type: 'message', id: `msg_${id}` };
   const notes = [
     { type: 'response.output_item.added', output_index: 0, item: message },
@@ -81,6 +97,7 @@ function eventsOf(id: string, { read, fresh }: CacheUse, calls: ToolCall[]) {
   };
   return [
     { type: 'response.created', response: { id: `resp_${id}`, created_at: 1, model: 'gpt-5' } },
+    ...thoughts,
     ...(calls.length === 0 ? notes : items),
     { type: 'response.completed', response: { incomplete_details: null, usage } },
   ];
