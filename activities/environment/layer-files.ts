@@ -19,8 +19,6 @@ export interface StoredLayer {
 export interface LayerFiles {
   /** Returns a complete layer, which is then the most recently used one. */
   find(ref: LayerRef): Promise<StoredLayer | null>;
-  /** Returns the layer of a project that was used last, whatever its key. */
-  findLast(projectId: string): Promise<StoredLayer | null>;
   /** Creates a folder for an archive that is about to be made. */
   begin(): Promise<string>;
   /** Makes a folder with its archive the layer, unless there is one already, and removes the least recently used ones. */
@@ -56,13 +54,13 @@ export function createLayerFiles({ directory, mostBytes }: { directory: string; 
   }
 
   /** Returns the folders of layers, the least recently used first. */
-  async function foldersOfLayers(): Promise<{ name: string; path: string; bytes: number; usedAtMs: number }[]> {
+  async function foldersOfLayers(): Promise<{ path: string; bytes: number; usedAtMs: number }[]> {
     const names = await readdir(made).catch(() => []);
     const folders = await Promise.all(
       names.map(async (name) => {
         const path = join(made, name);
         const archive = await stat(join(path, archiveName)).catch(() => null);
-        return { name, path, bytes: archive?.size ?? 0, usedAtMs: (await stat(path).catch(() => null))?.mtimeMs ?? 0 };
+        return { path, bytes: archive?.size ?? 0, usedAtMs: (await stat(path).catch(() => null))?.mtimeMs ?? 0 };
       }),
     );
     return folders.toSorted((one, other) => one.usedAtMs - other.usedAtMs);
@@ -89,11 +87,6 @@ export function createLayerFiles({ directory, mostBytes }: { directory: string; 
 
   return {
     find,
-    async findLast(projectId) {
-      const own = (await foldersOfLayers()).filter(({ name }) => name.startsWith(`${projectId}.`));
-      const last = own.at(-1);
-      return last === undefined ? null : read(last.path);
-    },
     async begin() {
       const folder = join(halfMade, randomUUID());
       await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -72,16 +72,18 @@ export async function provideLayer(deps: LayerDeps, request: LayerRequest): Prom
   }
 }
 
-/** Returns the layer that a project used last, from this machine or the database; null if there is none, or a larger one. */
+/**
+ * Returns what a setup of the project installed last; null if there is none, or a larger one. Only the database says which
+ * layer that is: this machine also keeps the packages of MCP servers, which no setup may run with its secrets.
+ */
 export async function lastLayer(
   deps: LayerDeps,
   { projectId, mostBytes, signal }: { projectId: string; mostBytes: number; signal: AbortSignal },
 ): Promise<StoredLayer | null> {
-  const local = await deps.layerFiles.findLast(projectId);
-  if (local !== null) return local.layer.bytes <= mostBytes ? local : null;
   const stored = await deps.layers.last(projectId);
   if (stored === null || layerSchema.parse(stored.description).bytes > mostBytes) return null;
-  return fetchLayer(deps, { ...stored, ref: { projectId, key: stored.key }, signal });
+  const ref = { projectId, key: stored.key };
+  return (await deps.layerFiles.find(ref)) ?? (await fetchLayer(deps, { ...stored, ref, signal }));
 }
 
 /** Fetches a layer from the database; null if it was removed meanwhile, or is damaged and therefore removed now. */

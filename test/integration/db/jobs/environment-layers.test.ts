@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { inspectArchive } from '../../../../activities/environment/layer-archive.ts';
 import { createLayerFiles, type LayerFiles } from '../../../../activities/environment/layer-files.ts';
-import { provideLayer, type LayerToBuild } from '../../../../activities/environment/provide-layer.ts';
+import { lastLayer, provideLayer, type LayerToBuild } from '../../../../activities/environment/provide-layer.ts';
 import { createEnvironmentLayerStore } from '../../../../db/for-worker/environment-layers.ts';
 import { buildJob, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
@@ -57,6 +57,22 @@ it(
     expect([first, second, other].map(({ build }) => build.mock.calls.length)).toEqual([1, 0, 1]);
   },
 );
+
+it('is the last one of its project, whatever else the machine has kept since', async () => {
+  const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
+  const layerFiles = machine('m');
+  const { layers, provide } = layersOf(layerFiles, ref);
+  const deps = { layers, layerFiles, layerBounds: { mostLayers: 2, mostBytes: 1e9 } };
+  const last = (mostBytes: number) => lastLayer(deps, { projectId: ref.projectId, mostBytes, signal });
+  const addPackages = async () =>
+    layerFiles.add({ ...ref, key: 'mcp-1' }, await write(await layerFiles.begin(), 'programs of a server'));
+  await addPackages();
+  expect(await last(1e9)).toBeNull();
+  const made = await provide();
+  await layerFiles.find({ ...ref, key: 'mcp-1' });
+  expect(await last(1e9)).toMatchObject({ folder: made.source === 'setup' && made.folder });
+  expect(await last(1e6)).toBeNull();
+});
 
 it('is not built again if its builder died after it was finished, and is if it died before', async () => {
   const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { archiveName } from '../../../../activities/environment/layer-files.ts';
 import type { JobRow } from '../../../../db/jobs/jobs.ts';
+import { createProjectToolStore } from '../../../../db/organizations/project-tools.ts';
 import { createSetupSecretStore } from '../../../../db/organizations/setup-secrets.ts';
 import { createSecretBox } from '../../../../lib/encryption/secret-box.ts';
 import { environmentPath } from '../../../../lib/environments/environment.ts';
@@ -45,6 +46,8 @@ export interface SetupJob {
   /** The description of the environment, which is committed; without it, the repository is as it was. */
   environment?: object;
   secrets?: Record<string, string>;
+  /** Command of an MCP server of the project. */
+  server?: string[];
   /** Calls of the agent, before it finishes. */
   calls?: ScriptedToolCall[];
   /** Project of an earlier job. */
@@ -70,7 +73,7 @@ export interface SeenJob {
 
 /** Runs a job with a setup, from its description to its pull request. */
 export async function runSetupJob(wish: SetupJob): Promise<SeenJob> {
-  const { repository, environment, secrets = {}, calls = [], projectId, planReview, mayAsk } = wish;
+  const { repository, environment, secrets = {}, server, calls = [], projectId, planReview, mayAsk } = wish;
   const { database, scene } = await setupStage();
   const { pool } = database;
   if (environment !== undefined) await repository.commit({ [environmentPath]: JSON.stringify(environment) });
@@ -78,6 +81,11 @@ export async function runSetupJob(wish: SetupJob): Promise<SeenJob> {
   const store = createSetupSecretStore(pool, createSecretBox([]));
   for (const [name, value] of Object.entries(secrets))
     await store.set(await operatorOfProject(pool, project), project, { name, value });
+  if (server !== undefined) {
+    const wanted = { name: 'tools', url: null, command: server, tools: null, readOnly: 'all' as const };
+    const tools = createProjectToolStore(pool, createSecretBox([]));
+    await tools.replaceServers(await operatorOfProject(pool, project), project, [wanted]);
+  }
   const write = { name: 'write', input: { path: 'new.md', content: 'new\n' } };
   const asked = play(scene, [write, ...calls]);
   const job = await scene.worker.runJob({
