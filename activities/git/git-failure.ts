@@ -82,6 +82,13 @@ const movedRef = /cannot lock ref '[^']*': (?:reference already exists|is at [0-
 /** Reported when a branch `docket` prevents the creation of `docket/a`. */
 const standsInTheWay = /cannot lock ref '[^']*': '[^']*' exists; cannot create|directory file conflict/i;
 
+/** Returns the error for the ref that a push with --porcelain reports as refused; null if it reports none. */
+export function refusedPushOf({ stdout, stderr }: { stdout: Buffer; stderr: string }): GitError | null {
+  const lines = stdout.toString().split('\n');
+  const refusal = lines.find((line) => line.startsWith('!\t'));
+  return refusal === undefined ? null : pushFailureOf({ reason: refusal.split('\t').slice(2).join(' '), stderr });
+}
+
 /** Returns the error for a rejected ref, from the reason in the porcelain output and the remote's lines on stderr. */
 export function pushFailureOf({ reason, stderr }: { reason: string; stderr: string }): GitError {
   const words = `${reason}\n${partsOf(stderr).said}`;
@@ -93,6 +100,10 @@ export function pushFailureOf({ reason, stderr }: { reason: string; stderr: stri
   }
   if (/stale info|fetch first|non-fast-forward|already exists|cannot lock ref/i.test(reason) || movedRef.test(words)) {
     return new GitError('stale', { detail });
+  }
+  if (/currently checked out/i.test(reason)) {
+    const message = 'The branch is checked out in the repository, so git refuses to push to it.';
+    return rejected(`${message} Check out another branch there, or use a bare repository.`, detail);
   }
   if (/failed to report status/i.test(reason)) return new GitError('unreachable', { detail });
   if (/workflow/i.test(reason) || /refusing to allow .+ workflow/i.test(words)) {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import { gitFailureOf, refusedPushOf } from '../git/git-failure.ts';
 import { listedEntries } from '../git/listed-entries.ts';
 import { fetchRefs, listRemote, receivePackOf, remoteCall, type RemoteAccess } from '../git/remote.ts';
 import {
@@ -174,7 +175,7 @@ async function pushMerge(
   const commit = await commitMerge(git, gitDir, { merge, tree, parents });
   await merge.beforePush();
   const baseRef = `refs/heads/${merge.base}`;
-  const { exitCode } = await git.run({
+  const { stdout, stderr, exitCode } = await git.run({
     gitDir,
     args: [
       ...pushOptions,
@@ -187,7 +188,8 @@ async function pushMerge(
     ...remoteCall({ repository, credential: null, signal }),
   });
   if (exitCode === 0) return { kind: 'merged', commit };
-  return refused(`The branch ${merge.base} moved, or its repository rejected the merge. Try again.`);
+  const failure = refusedPushOf({ stdout, stderr }) ?? gitFailureOf({ stderr, secrets: [] });
+  return refused(failure.kind === 'stale' ? `The branch ${merge.base} moved. Try again.` : failure.message);
 }
 
 async function commitMerge(

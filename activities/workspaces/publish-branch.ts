@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fetchHead, remoteHead, treeOf } from './branch-head.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { gitFailureOf, pushFailureOf } from '../git/git-failure.ts';
+import { gitFailureOf, refusedPushOf } from '../git/git-failure.ts';
 import type { JobDirectory } from './job-directory.ts';
 import { mergeTrees } from './merge-trees.ts';
 import { receivePackOf, remoteCall, type RepositoryAccess } from '../git/remote.ts';
@@ -185,11 +185,7 @@ async function push(
     acceptedExitCodes: [1],
     ...remoteCall(request),
   });
-  const refusal = stdout
-    .toString()
-    .split('\n')
-    .find((line) => line.startsWith('!\t'));
-  if (refusal !== undefined) return pushFailureOf({ reason: refusal.split('\t').slice(2).join(' '), stderr });
-  if (exitCode !== 0) throw gitFailureOf({ stderr, secrets: [] });
-  return null;
+  const refusal = refusedPushOf({ stdout, stderr });
+  if (refusal === null && exitCode !== 0) throw gitFailureOf({ stderr, secrets: [] });
+  return refusal;
 }

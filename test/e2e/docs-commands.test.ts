@@ -131,7 +131,10 @@ async function filledIn({ text }: Block): Promise<string> {
     script = lines.join('\n');
   }
   return script
-    .replaceAll(/(site create .*--repository )\S+/g, `$1${sampleRepository()}`)
+    .replaceAll(
+      /(site create .*--repository )\S+|(?<=clone --bare )\S+/g,
+      (_, before = '') => `${before}${sampleRepository()}`,
+    )
     .replaceAll(
       /\b(deploy_key|design\.png|(?:token|prompt|headers|env|captcha)\.txt|rules\.md|SKILL\.md|(?:questions|sources)\.json)\b|(?<=--ssh-known-hosts )hosts\b/g,
       (name) => join(folder, name),

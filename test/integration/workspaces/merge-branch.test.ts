@@ -71,6 +71,22 @@ it('refuses conflicting changes and leaves both branches alone', async () => {
   expect(await repository.git('rev-parse', 'main')).toBe(base);
 });
 
+it('says that the branch is checked out in a repository with a working copy', async () => {
+  await using repository = await createTestRepository({ 'a.txt': 'a\n' });
+  await repository.git('branch', 'docket/fix', 'main');
+  await repository.commit({ 'a.txt': 'A\n' }, { branch: 'docket/fix' });
+  await repository.git('symbolic-ref', 'HEAD', 'refs/heads/main');
+  await repository.git('config', 'core.bare', 'false');
+  const base = await repository.git('rev-parse', 'main');
+  expect(await merge(repository.path)).toMatchObject({
+    kind: 'refused',
+    problem: expect.stringContaining('checked out in the repository'),
+  });
+  await repository.git('config', 'core.bare', 'true');
+  expect(await repository.git('rev-parse', 'main')).toBe(base);
+  expect(await merge(repository.path)).toEqual(kindOf);
+});
+
 it('squashes a branch into one commit, and reports a second squash as done', async () => {
   await using repository = await createTestRepository({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
   await repository.git('branch', 'docket/fix', 'main');

@@ -67,6 +67,7 @@ describe('pushFailureOf', () => {
     ['rejected', '[remote rejected] (protected branch hook declined)', /protected/],
     ['rejected', '[remote rejected] (pre-receive hook declined)', /hooks declined/],
     ['rejected', '[remote rejected] (permission denied)', /cannot write/],
+    ['rejected', '[remote rejected] (branch is currently checked out)', /Check out another branch there/],
     [
       'rejected',
       '[remote rejected] (refusing to allow a GitHub App to create or update workflow `.github/workflows/a.yml` without `workflows` permission)',
