@@ -157,7 +157,7 @@ export function createApp(deps: AppDeps): App {
     ...createAssistantRouters({ ...deps, threadQueue, openedPages }, requestAccess),
   ];
 
-  metrics.registry.registerMetric(deps.assistant.rewriteOutcomes);
+  for (const counter of deps.assistant.counters) metrics.registry.registerMetric(counter);
   const loopHolds = createHoldWatch<AppContext>({
     log,
     registers: [metrics.registry],

@@ -5,6 +5,7 @@ import { lazily } from '../../lib/lazily.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { type Source, type ThreadStore } from '../../db/sites/threads.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
+import type { AnswerEnding } from './answer-endings.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 import type { CheckedAnswer } from './checked-answer.ts';
 import { isSentence } from './citations/citations.ts';
@@ -31,6 +32,8 @@ export interface AssistantDeps {
   modelStalledMs: number;
   /** Longest text of one model call, in characters. */
   longestText: number;
+  /** Called when an answer has ended. */
+  onEnded?(ending: AnswerEnding): void;
 }
 
 interface AnswerRequest {
@@ -118,8 +121,6 @@ export function createAssistant(deps: AssistantDeps): Assistant {
   };
 }
 
-type Ending = 'finished' | 'failed' | 'aborted';
-
 export interface Turn extends AnswerRequest, Pick<GenerateOptions, 'prompt' | 'promptCharacters' | 'holdCall'> {
   threadId: string;
   messageId: string;
@@ -139,7 +140,7 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
   let content = '';
   let firstTokenMs: number | null = null;
   const sources: Source[] = [];
-  let ending: Ending = 'aborted';
+  let ending: AnswerEnding = 'aborted';
   try {
     if (turn.request.hasFiles) await take({ type: 'text', text: filesNotRead });
     const takeTimed: TakePart = (part) => {
@@ -162,6 +163,7 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
     deps.logger.error({ err: error, site: turn.site.id, model: turn.modelName() }, 'an answer failed');
     await take({ type: 'failure', message: error instanceof GenerationError ? error.message : failureSentence });
   }
+  deps.onEnded?.(ending);
   await store(deps, turn, {
     content,
     sources,
@@ -214,7 +216,7 @@ async function store(
   answered: {
     content: string;
     sources: Source[];
-    ending: Ending;
+    ending: AnswerEnding;
     firstTokenMs: number | null;
     durationMs: number;
   },

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RerankingModelV4 } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
+import type { Counter } from 'prom-client';
 import type { ThreadStore } from '../../../db/sites/threads.ts';
 import type { ModelRegistry } from '../../../models/registry.ts';
 import type { PriceBook } from '../../../models/prices.ts';
@@ -15,10 +16,10 @@ import {
   type StreamedQuestion,
   type WholeAnswer,
 } from '../answer-question.ts';
-import { createAssistant } from '../assistant.ts';
-import type { Assistant } from '../assistant.ts';
+import { createAnswerEndings } from '../answer-endings.ts';
+import { createAssistant, type Assistant, type AssistantDeps } from '../assistant.ts';
 import { createReranker } from '../retrieval/rerank-passages.ts';
-import { createQueryRewriter, type QueryRewriter } from '../retrieval/rewrite-query.ts';
+import { createQueryRewriter } from '../retrieval/rewrite-query.ts';
 import { createPassageSearch } from '../retrieval/search-passages.ts';
 import type { SearchPassages } from '../retrieval/search-passages.ts';
 import { createFlushQueue } from '../../http/streams/flush-queue.ts';
@@ -47,8 +48,8 @@ export interface AssistantParts extends AsyncDisposable {
   /** Creates an assistant with another model. Throws UnknownModelError when the model is unknown or has no key. */
   assistantOf(modelName: string): Assistant;
   searchPassages: SearchPassages;
-  /** Counts questions by what became of their rewriting. */
-  rewriteOutcomes: QueryRewriter['outcomes'];
+  /** Counts answers by how they ended, and questions by what became of their rewriting. */
+  counters: Counter[];
   indexes: SiteIndexes;
   streams: OpenStreams;
   answers: Answers;
@@ -150,7 +151,8 @@ export function createAssistantParts({
   const shedder = new LoadShedder(allTimes.maxLoopDelayMs);
   const streams = new OpenStreams();
   const schedule = createFlushQueue();
-  function assistantOf(modelName: string): Assistant {
+  const endings = createAnswerEndings();
+  function assistantOf(modelName: string, onEnded?: AssistantDeps['onEnded']): Assistant {
     const model = models.languageModel(modelName);
     return createAssistant({
       threads,
@@ -161,15 +163,16 @@ export function createAssistantParts({
       maxSteps,
       modelStalledMs: allTimes.modelStalledMs,
       longestText,
+      onEnded,
     });
   }
-  const assistant = assistantOf(modelName);
+  const assistant = assistantOf(modelName, (ending) => endings.inc({ ending }));
   const shared = { assistant, indexes, replies, streams, times: allTimes, logger: log };
   return {
     assistant,
-    assistantOf,
+    assistantOf: (name) => assistantOf(name),
     searchPassages,
-    rewriteOutcomes: queries.outcomes,
+    counters: [endings, queries.outcomes],
     indexes,
     streams,
     answers: {

@@ -17,6 +17,8 @@ export interface ModelApi extends AsyncDisposable {
   apis: ServedApi[];
   /** Sends a question to the first instance, and resolves with the head of the stream. */
   ask(protocol: 'v1' | 'v2', more?: Record<string, unknown>, options?: Partial<OpenOptions>): Promise<OpenStream>;
+  /** Returns how many answers of the first instance have failed, by its metrics. */
+  failedAnswers(): Promise<number>;
 }
 
 /** Limits that no stream test reaches by accident, however slow the machine is. */
@@ -51,6 +53,10 @@ export async function serveModelApi({
         json: question('How do I change the retry limit?', more),
         ...options,
       }),
+    async failedAnswers() {
+      const text = await (await fetch(`${apis[0]?.url}/metrics`)).text();
+      return Number(/^docket_answers_total\{ending="failed"\} (\d+)$/m.exec(text)?.[1]);
+    },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createThreadStore } from '../../../db/sites/threads.ts';
-import { serveModelApi } from './model-api.ts';
-import type { ModelApi } from './model-api.ts';
+import { serveModelApi, type ModelApi } from './model-api.ts';
 import { answerOf, endingOf } from '../../support/sdk-clients/open-stream.ts';
 import { addressesIn, readers } from '../../suites/fuzz/links/readers.ts';
 import { eventsOf, pages, publishPages } from './site.ts';
@@ -55,14 +54,15 @@ describe.each(protocols)('a model that fails, seen by a reader of %s', (protocol
     ['says nothing', { text: '' }],
   ])('ends the stream properly when it %s', async (_name, reply) => {
     api.model.script(reply);
+    const failedBefore = await api.failedAnswers();
     const stream = await api.ask(protocol);
-    expect(stream.status).toBe(200);
-    expect(await stream.ended).toBe('complete');
+    expect([stream.status, await stream.ended]).toEqual([200, 'complete']);
     await api.model.nextRequest();
     expect(endingOf(stream.text())).toBe('failed');
     expect(answerOf(stream.text())).toBe('');
     expect(stream.text()).not.toMatch(/upstream|127\.0\.0\.1|api key/i);
     expect(await lastMessage(stream.headers['x-thread-id'])).toMatchObject({ content: '', answered: false });
+    expect(await api.failedAnswers()).toBe(failedBefore + 1);
   });
 
   it('keeps the text before a cut, including the words of an unfinished link', async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { createAnswerEndings } from '../../../../api/assistant/answer-endings.ts';
 import { createMetrics } from '../../../../api/http/metrics.ts';
 
 const figures = {
@@ -31,6 +32,7 @@ it('queries the database at most every few seconds, however many clients scrape'
 it('has every metric that the Grafana dashboard and the alerts name', async () => {
   const metrics = createMetrics({ figures: { read: () => Promise.resolve(figures) } });
   metrics.observeRequest({ method: 'GET', route: '/', status: 200, seconds: 0.1 });
+  metrics.registry.registerMetric(createAnswerEndings());
   const text = await metrics.text();
   const dashboard: { panels: { targets: { expr: string }[] }[] } = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../../../deploy/grafana/docket.json'), 'utf8'),
@@ -44,5 +46,7 @@ it('has every metric that the Grafana dashboard and the alerts name', async () =
   ];
   const names = [...shown, ...watched].flatMap(({ expr }) => expr.match(/docket_\w+/g) ?? []);
   expect([shown.length, watched.length].every((count) => count > 4)).toBe(true);
+  // an alert on a value is silent while no process is scraped
+  expect(watched.map(({ expr }) => expr)).toContain('absent(docket_database_up)');
   for (const name of names) expect(text).toMatch(new RegExp(`^${name}[ {]`, 'm'));
 });
