@@ -1,14 +1,14 @@
 import './lib/check-node.cjs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { compiledCode } from './test/support/compiled-code.ts';
 import { patienceMs } from './test/support/patience.ts';
 
 const servers = ['test/support/stack/global-stack.ts'];
 // Node runs the files as it runs the product: nothing is transformed
 const native = { viteModuleRunner: false, nodeLoader: false };
 /** The processes that tests start keep what they have compiled; a stack looks after that itself. */
-const compiled = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/docket/tests') };
+const compiled = { NODE_COMPILE_CACHE: compiledCode };
 const patience = { testTimeout: 240_000, hookTimeout: 300_000, expect: { poll: { timeout: patienceMs } } };
 const project = (name: string, settings: Record<string, unknown> = {}, folder = name) => ({
   test: {
@@ -51,7 +51,7 @@ const integration = { globalSetup: servers };
 
 export default defineConfig({
   test: {
-    globalSetup: 'test/support/temporary-directory.ts',
+    globalSetup: ['test/support/temporary-directory.ts', 'test/support/compiled-code.ts'],
     // tests wait for servers, processes and timers, too, so that two processors have time for three;
     // a percentage would be limited to their number
     maxWorkers: Math.max(3, availableParallelism()),
