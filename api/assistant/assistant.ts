@@ -30,6 +30,8 @@ export interface AssistantDeps {
   maxSteps: number;
   /** Time without output after which a model counts as stalled. */
   modelStalledMs: number;
+  /** The same before the first output of a call. */
+  modelStartMs: number;
   /** Longest text of one model call, in characters. */
   longestText: number;
   /** Called when an answer has ended. */

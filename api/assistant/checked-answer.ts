@@ -120,6 +120,7 @@ export async function generateChecked(
     tools,
     maxSteps: deps.maxSteps,
     stalledMs: deps.modelStalledMs,
+    startMs: deps.modelStartMs,
     longestText: deps.longestText,
     holdCall: turn.holdCall,
     signal: turn.signal,

@@ -10,6 +10,7 @@ import { lostTokens, usedTokens, type CallLength } from '../../models/used-token
 import { ApiError } from '../http/errors.ts';
 import type { HeldCall, HoldCall } from './answer-budget.ts';
 import { replyUsage, type ReplyUsage } from './reply.ts';
+import { createStepAnswer, type StepAnswer } from './step-answer.ts';
 
 /** A tool the model may call while it answers. `run` returns text for the model, even when it finds nothing. */
 export interface AnswerTool {
@@ -43,6 +44,8 @@ export interface GenerateOptions {
   maxSteps: number;
   /** Time without output after which the model counts as stalled. Time spent waiting for the reader does not count. */
   stalledMs: number;
+  /** The same before the first text or call of a step: until then a model loads, reads and thinks, often in silence. */
+  startMs: number;
   /** Longest text of one step, in characters. */
   longestText: number;
   /** Reserves the cost of a step whose prompt has that many characters, and names the model that takes it. */
@@ -81,6 +84,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
   for (let step = 1; ; step += 1) {
     const mayCall = step < options.maxSteps && options.tools.length > 0;
     const calls: LanguageModelV4ToolCall[] = [];
+    const answer = createStepAnswer();
     let text = '';
     let reasoningCharacters = 0;
     let inputCharacters = 0;
@@ -93,6 +97,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
     if (options.signal.aborted) return call.settle(unused);
     const settle = (error: unknown) => call.settle(used ?? replyUsage(lostTokens(error, length())));
     await streamStep(options, { ...call, settle, prompt, mayCall }, (part) => {
+      answer.take(part);
       switch (part.type) {
         case 'text-delta': {
           if (part.delta === '') return null;
@@ -128,7 +133,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
     hasText ||= text.trim() !== '';
     if (options.signal.aborted) return;
     if (calls.length === 0 || !mayCall) break;
-    const more = await messagesOf(text, calls, options.tools);
+    const more = await messagesOf(answer, calls, options.tools);
     prompt.push(...more);
     sentCharacters += JSON.stringify(more).length;
   }
@@ -137,7 +142,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
 
 /** Runs one model call and settles its cost, however it ends. A delta costs no timer, and no promise but that of its read. */
 async function streamStep(
-  { tools, signal, stalledMs }: GenerateOptions,
+  { tools, signal, stalledMs, startMs }: GenerateOptions,
   { model, maxOutputTokens, settle, prompt, mayCall }: RunningCall,
   take: (part: StreamPart) => Promise<void> | null,
 ): Promise<void> {
@@ -150,12 +155,13 @@ async function streamStep(
   let reader: ReadableStreamDefaultReader<StreamPart> | null = null;
   /** Time since which the model owes the next part; null when it does not, so that a slow reader is no stall. */
   let askedAt: number | null = performance.now();
+  let mostMs = startMs;
   let timer = setTimeout(checkStall, stalledMs);
   function checkStall(): void {
     const silentMs = askedAt === null ? 0 : performance.now() - askedAt;
     // timers may fire slightly early
-    if (silentMs + 1 < stalledMs) {
-      timer = setTimeout(checkStall, stalledMs - silentMs);
+    if (silentMs + 1 < mostMs) {
+      timer = setTimeout(checkStall, Math.min(mostMs - silentMs, stalledMs));
       return;
     }
     hasStalled = true;
@@ -190,6 +196,7 @@ async function streamStep(
       askedAt = null;
       if (done) break;
       if (value.type === 'error') throw value.error;
+      if (outputTypes.has(value.type)) mostMs = stalledMs;
       if (value.type === 'finish') {
         hasFinished = true;
         if (value.finishReason.unified === 'error') throw new Error('The model ended with an error.');
@@ -217,6 +224,9 @@ export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, len
   return replyUsage(usedTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total }, length));
 }
 
+/** Parts after which a model no longer thinks in silence. */
+const outputTypes: ReadonlySet<StreamPart['type']> = new Set(['text-delta', 'tool-input-start', 'tool-call']);
+
 type StreamPart =
   Awaited<ReturnType<LanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
 
@@ -230,24 +240,12 @@ function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
 }
 
 async function messagesOf(
-  text: string,
+  answer: StepAnswer,
   calls: LanguageModelV4ToolCall[],
   tools: AnswerTool[],
 ): Promise<LanguageModelV4Message[]> {
   return [
-    {
-      role: 'assistant',
-      content: [
-        ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-        ...calls.map(({ toolCallId, toolName, input, providerMetadata }) => ({
-          type: 'tool-call' as const,
-          toolCallId,
-          toolName,
-          input: parseInput(input),
-          providerOptions: providerMetadata,
-        })),
-      ],
-    },
+    { role: 'assistant', content: answer.content() },
     {
       role: 'tool',
       content: await Promise.all(
@@ -263,15 +261,6 @@ async function messagesOf(
 async function resultOf(toolName: string, input: string, tools: AnswerTool[]): Promise<string> {
   const tool = tools.find(({ definition }) => definition.name === toolName);
   return tool === undefined ? `There is no tool ${toolName}.` : tool.run(input);
-}
-
-/** Parses the input of a tool call. Input that does not parse becomes `{}`, because providers require an object. */
-function parseInput(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return {};
-  }
 }
 
 /** Reserves a further call of an answer whose stream has begun. Throws GenerationError when the budget is spent. */

@@ -60,6 +60,7 @@ export interface AssistantParts extends AsyncDisposable {
 interface AssistantTimes extends AnswerTimes, ResumeTimes {
   keepAliveMs: number;
   modelStalledMs: number;
+  modelStartMs: number;
   indexPollMs: number;
   maxLoopDelayMs: number;
   /** Time limit of a search, with its wait for a thread. */
@@ -97,6 +98,7 @@ const maxSteps = 4;
 const defaultTimes: AssistantTimes = {
   keepAliveMs: 10_000,
   modelStalledMs: 25_000,
+  modelStartMs: 120_000,
   answerMs: 300_000,
   detachedMs: 120_000,
   deliveredAfterMs: 500,
@@ -162,6 +164,7 @@ export function createAssistantParts({
       logger: log,
       maxSteps,
       modelStalledMs: allTimes.modelStalledMs,
+      modelStartMs: allTimes.modelStartMs,
       longestText,
       onEnded,
     });

@@ -78,7 +78,7 @@ describe.each(protocols)('a model that fails, seen by a reader of %s', (protocol
 
 describe('a model that stalls', () => {
   it.each(protocols)('is abandoned by %s, before its first word and after some', { tags: 'slow' }, async (protocol) => {
-    await using impatient = await serveModelApi({ times: { modelStalledMs: 2_000 } });
+    await using impatient = await serveModelApi({ times: { modelStalledMs: 2_000, modelStartMs: 2_000 } });
     for (const stall of [true, 3]) {
       impatient.model.script({ text: ['one ', 'two ', 'three '], stall });
       const stream = await impatient.ask(protocol);

@@ -56,12 +56,14 @@ async function run(
     tools = [],
     signal = new AbortController().signal,
     stalledMs = 10_000,
+    startMs = stalledMs,
     held,
     settled,
   }: {
     tools?: AnswerTool[];
     signal?: AbortSignal;
     stalledMs?: number;
+    startMs?: number;
     held?: number[];
     settled?: ReplyUsage[];
   } = {},
@@ -75,6 +77,7 @@ async function run(
       tools,
       maxSteps: 3,
       stalledMs,
+      startMs,
       longestText: 1_000,
       signal,
       ...stepsOf(model, held, settled),
@@ -111,7 +114,7 @@ describe('generate', () => {
     const seen: LanguageModelV4CallOptions[] = [];
     const model = modelOf(
       [
-        [call, finish('tool-calls')],
+        [{ type: 'reasoning-start', id: 'r' }, call, finish('tool-calls')],
         [call, finish('tool-calls')],
         [delta('done'), finish()],
       ],
@@ -121,6 +124,7 @@ describe('generate', () => {
     expect(seen.map(({ tools }) => tools?.length)).toEqual([1, 1, 1]);
     expect(seen.map(({ toolChoice }) => toolChoice?.type)).toEqual(['auto', 'auto', 'none']);
     expect(seen[2]?.prompt.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant', 'tool']);
+    expect(seen[1]?.prompt[0]?.content).toMatchObject([{ type: 'reasoning' }, { type: 'tool-call' }]);
     expect(JSON.stringify(seen[1]?.prompt)).toContain('found {\\"query\\":\\"x\\"}');
   });
 
@@ -242,6 +246,7 @@ describe('generate', () => {
         tools: [],
         maxSteps: 3,
         stalledMs: 500,
+        startMs: 500,
         longestText: 1_000,
         signal,
         ...stepsOf(model),
@@ -257,6 +262,26 @@ describe('generate', () => {
 
   it('fails when the model stalls', async () => {
     await expect(run(modelOf(['stall']), { stalledMs: 20 })).rejects.toThrow(/stopped responding/);
+  });
+
+  it('waits longer for a model that has not begun, and no longer for one that has', async () => {
+    const begin = Promise.withResolvers<void>();
+    const model: LanguageModelV4 = {
+      ...modelOf([]),
+      doStream: () =>
+        Promise.resolve({
+          stream: new ReadableStream({
+            async start(controller) {
+              await begin.promise;
+              controller.enqueue(delta('a'));
+            },
+          }),
+        }),
+    };
+    const running = run(model, { stalledMs: 20, startMs: 60_000 });
+    await sleep(100);
+    begin.resolve();
+    await expect(running).rejects.toThrow(/stopped responding/);
   });
 
   it('ends without an error when it is aborted, and aborts the model call', async () => {
