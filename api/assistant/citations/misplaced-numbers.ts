@@ -1,15 +1,17 @@
 import { termsOf } from '../../../search/build/words.ts';
-import { statesFact } from '../../../search/query/facts.ts';
+import { containsFact, normalized, statesFact } from '../../../search/query/facts.ts';
 import { createBlockReader, linesOf, sentencesOf, wholeLinks } from './blocks.ts';
 
 interface Passage {
   text: string;
 }
 
-/** A sentence of a passage that has a number. */
-interface Statement {
-  text: string;
-  terms: ReadonlySet<string>;
+/** The sentences of a passage that have a number. */
+interface Statements {
+  /** In the form in which facts are looked for. */
+  texts: string[];
+  /** Positions of those that have a term. */
+  byTerm: Map<string, number[]>;
 }
 
 /** Words around a number that say what it is the number of. */
@@ -19,7 +21,7 @@ const fewestShared = 2;
 const leastOfBest = 0.4;
 const number = /^\p{N}[\p{N}.,]*$/u;
 
-const readPassages = new WeakMap<Passage, Statement[]>();
+const readPassages = new WeakMap<Passage, Statements>();
 
 /** Reports whether a fact is a number alone. */
 export function isNumber(fact: string): boolean {
@@ -37,11 +39,23 @@ export function isMisplaced(
 ): boolean {
   if (others.length === 0) return false;
   const context = contextOf(sentence, fact);
-  const shared = (statements: Statement[]) =>
-    Math.max(0, ...statements.map(({ terms }) => context.intersection(terms).size));
-  const most = shared(others.flatMap(statementsOf));
+  const most = mostShared(context, others);
   if (most < fewestShared || most * 2 <= context.size) return false;
-  return shared(own.flatMap(statementsOf).filter(({ text }) => statesFact(text, fact))) < most * leastOfBest;
+  return mostShared(context, own, normalized(fact)) < most * leastOfBest;
+}
+
+/** Returns the most terms that one statement of the passages has in common with a context, of those with a fact if one is given. */
+function mostShared(context: ReadonlySet<string>, passages: readonly Passage[], fact?: string): number {
+  let most = 0;
+  for (const passage of passages) {
+    const { texts, byTerm } = statementsOf(passage);
+    const shared = new Uint16Array(texts.length);
+    for (const term of context) for (const at of byTerm.get(term) ?? []) shared[at] = (shared[at] ?? 0) + 1;
+    shared.forEach((count, at) => {
+      if (count > most && (fact === undefined || containsFact(texts[at] ?? '', fact))) most = count;
+    });
+  }
+  return most;
 }
 
 /** Returns the terms around a number, without the numbers among them; the text of a link says where it leads. */
@@ -57,16 +71,21 @@ function withoutNumbers(text: string): Set<string> {
   return new Set(termsOf(text).filter((term) => !/^\p{N}/u.test(term)));
 }
 
-function statementsOf(passage: Passage): Statement[] {
+function statementsOf(passage: Passage): Statements {
   const known = readPassages.get(passage);
   if (known !== undefined) return known;
   const reader = createBlockReader();
-  const statements = [...reader.push(passage.text), reader.flush()]
+  const sentences = [...reader.push(passage.text), reader.flush()]
     .flatMap(linesOf)
     .filter(({ kind }) => kind !== 'code')
     .flatMap(sentencesOf)
-    .filter((text) => /\p{N}/u.test(text))
-    .map((text) => ({ text, terms: withoutNumbers(text) }));
+    .filter((text) => /\p{N}/u.test(text));
+  const statements: Statements = { texts: sentences.map(normalized), byTerm: new Map() };
+  for (const [at, text] of sentences.entries())
+    for (const term of withoutNumbers(text)) {
+      const found = statements.byTerm.get(term) ?? [];
+      if (found.push(at) === 1) statements.byTerm.set(term, found);
+    }
   readPassages.set(passage, statements);
   return statements;
 }

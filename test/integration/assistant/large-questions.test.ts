@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { createBlockCheck } from '../../../api/assistant/citations/citations.ts';
 import { parseMessageRequest } from '../../../api/assistant/message-request.ts';
 import { readJsonBody } from '../../../api/http/json-body.ts';
 import { holdOf } from '../../support/database/hold-of.ts';
@@ -41,5 +42,16 @@ it.each([
   expect(bytes.length).toBeLessThan(maxBytes);
   const ask = async () => void (await (await fetch(url, { method: 'POST', headers, body: bytes })).text());
   await ask();
+  expect(await holdOf(ask)).toBe(0);
+});
+
+it('an answer with numbers that many pages state in the same words holds no event loop', async () => {
+  const rows = (first: number) => list(150, (at) => `|lamp fuse ${first + at}\n`).replaceAll(',', '');
+  const shown = Array.from({ length: 72 }, (_, at) => ({ path: `page-${at}`, text: rows(at % 2 === 0 ? 0 : 1_000) }));
+  const check = createBlockCheck({ shown, known: () => '', pathOf: () => null });
+  const ask = async () => check(`${list(30, (at) => `lamp fuse ${at}`).replaceAll(',', ' ')}.\n`);
+  // what the pages state is read once
+  const [line] = await ask();
+  expect(line?.sentences[0]?.supported).toHaveLength(30);
   expect(await holdOf(ask)).toBe(0);
 });

@@ -253,8 +253,8 @@ export const answerMutations: Mutation[] = [
   {
     name: 'a number counts as supported by another sentence of its passage',
     file: 'api/assistant/citations/misplaced-numbers.ts',
-    find: '.filter(({ text }) => statesFact(text, fact))',
-    replace: '',
+    find: "(fact === undefined || containsFact(texts[at] ?? '', fact))",
+    replace: 'true',
     ...checked,
   },
   {
