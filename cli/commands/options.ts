@@ -83,6 +83,17 @@ export async function textOf(file: string): Promise<string> {
   }
 }
 
+/** Returns the JSON in the file that an option names. The API checks what it contains. */
+export async function jsonIn(file: string | undefined) {
+  if (file === undefined) return undefined;
+  const text = await textOf(file);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new CommandError(`${file} is not JSON.`, { exitCode: 2, cause });
+  }
+}
+
 /** Maps an empty text to null, which resets a setting. */
 export function orNull<Value>(value: Value | '' | undefined): Value | null | undefined {
   return value === '' ? null : value;

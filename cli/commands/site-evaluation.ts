@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
-import { z } from 'zod';
-import { CommandError } from '../command-error.ts';
 import { answerOf, done, type Api } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
-import { orNull, readInteger, textOf } from './options.ts';
+import { jsonIn, orNull, readInteger } from './options.ts';
 import { isJson, printList, printRecord } from './output.ts';
 
 const pollMs = 1_000;
@@ -20,17 +18,6 @@ interface ConfigurationOptions {
   withQueryRewriting?: string;
   wait?: true;
 }
-
-const fileSchema = z.array(
-  z.object({
-    history: z.array(z.string()).optional(),
-    text: z.string(),
-    expectedPages: z.array(z.string()).optional(),
-    expectedFacts: z.array(z.string()).optional(),
-    expectsAnswer: z.boolean().optional(),
-  }),
-  { error: 'must be a list of questions: [{"text": "…", "expectedPages": ["…"], "expectedFacts": ["…"]}]' },
-);
 
 /** Adds `docket site questions list|create|show|add|delete` and `docket site evaluate|evaluations|evaluation`. */
 export function addEvaluationCommands(group: Command, context: CommandContext): void {
@@ -56,7 +43,7 @@ export function addEvaluationCommands(group: Command, context: CommandContext): 
       'JSON file with a list of questions: history, text, expectedPages, expectedFacts, expectsAnswer',
     )
     .action(async (domain: string, { name, file }: { name: string; file?: string }, command: Command) => {
-      const body = { name, ...(file !== undefined && { questions: await questionsIn(file) }) };
+      const body = { name, questions: await jsonIn(file) };
       const { api } = await connect(context, command);
       const call = api.POST('/v1/sites/{domain}/question-sets', { params: { path: { domain } }, body });
       const { questions, ...set } = await answerOf(call);
@@ -158,25 +145,6 @@ function onSite(command: Command): Command {
 
 function onSet(command: Command): Command {
   return onSite(command).argument('<set>', 'identifier of the question set');
-}
-
-async function questionsIn(file: string) {
-  const parsed = z
-    .string()
-    .transform((text, refinement): unknown => {
-      try {
-        return JSON.parse(text);
-      } catch {
-        refinement.addIssue({ code: 'custom', message: 'is not JSON' });
-        return z.NEVER;
-      }
-    })
-    .pipe(fileSchema)
-    .safeParse(await textOf(file));
-  if (parsed.success) return parsed.data;
-  throw new CommandError(`${file}: ${parsed.error.issues[0]?.message ?? 'is not a list of questions'}`, {
-    exitCode: 2,
-  });
 }
 
 function configurationsOf(options: ConfigurationOptions) {

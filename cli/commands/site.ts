@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { CommandError } from '../command-error.ts';
 import { answerOf, done, everyItem, type Api } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
-import { checkChange, collect, orNull, readDollars, readInteger, readSecretPath, textOf } from './options.ts';
+import { checkChange, collect, jsonIn, orNull, readDollars, readInteger, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
 import { addAnalyticsCommand } from './site-analytics.ts';
 import { addEvaluationCommands } from './site-evaluation.ts';
@@ -48,7 +48,11 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     .requiredOption('--domain <name>', 'its identifier in the address of the API')
     .action(async (options: SiteOptions & { domain: string }, command: Command) => {
       const { api } = await connect(context, command);
-      const body = { domain: options.domain, ...settingsOf(options), sources: await sourcesOf(options) };
+      const body = {
+        domain: options.domain,
+        ...settingsOf(options),
+        sources: await jsonIn(options.sources),
+      };
       printRecord(command, await answerOf(api.POST('/v1/sites', { body })));
     });
 
@@ -106,7 +110,7 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     .action(async (domain: string, options: SiteOptions & ReaderOptions & GuardOptions, command: Command) => {
       const body = {
         ...settingsOf(options),
-        sources: await sourcesOf(options),
+        sources: await jsonIn(options.sources),
         readerTokens: await readerTokensOf(options),
         indexGuard: guardOf(options),
       };
@@ -176,16 +180,6 @@ function settingsOf(options: SiteOptions) {
     requestsPerMinute: options.requestsPerMinute === 0 ? null : options.requestsPerMinute,
     requestsPerDay: options.requestsPerDay === 0 ? null : options.requestsPerDay,
   };
-}
-
-/** The API checks what the file contains. */
-async function sourcesOf({ sources: file }: SiteOptions) {
-  if (file === undefined) return undefined;
-  try {
-    return JSON.parse(await textOf(file));
-  } catch (error) {
-    throw error instanceof CommandError ? error : new CommandError(`${file} is not JSON.`, { exitCode: 2 });
-  }
 }
 
 function guardOf({ indexGuard: questionSetId, indexGuardMargin = 5 }: GuardOptions) {

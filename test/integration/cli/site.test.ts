@@ -137,9 +137,12 @@ it('evaluates the answers of a site, and shows two configurations side by side',
   const folder = temporaryDirectory();
   const file = join(folder, 'questions.json');
   await writeFile(file, '{"text": "retries?"}');
-  await expect(docket(`questions create ${domain} --name Basics --file ${file}`)).rejects.toThrow(/must be a list/);
+  const create = `questions create ${domain} --name Basics --file ${file}`;
+  await expect(docket(create)).rejects.toThrow('must be an array');
+  await writeFile(file, '[{"text": "retries?", "expectedPage": ["guides/retries"]}]');
+  await expect(docket(create)).rejects.toThrow('Did you mean `expectedPages`?');
   await writeFile(file, JSON.stringify([{ text: 'How do I set the retry limit?', expectedFacts: ['retryLimit'] }]));
-  const set = await docketJson(`questions create ${domain} --name Basics --file ${file}`);
+  const set = await docketJson(create);
   expect(await docketJson(`questions list ${domain}`)).toMatchObject([{ id: set.id, questions: 1 }]);
   expect(await docket(`questions show ${domain} ${set.id}`)).toContain('retryLimit');
   expect(await docketJson(`questions add ${domain} ${set.id} --from gaps`)).toMatchObject({ questions: 1 });
