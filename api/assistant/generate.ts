@@ -68,6 +68,8 @@ const brokeOff = 'The answer was interrupted because the language model failed. 
 const stalled = 'The answer was interrupted because the language model stopped responding. Ask again.';
 const saidNothing = 'The language model returned no answer. Ask again.';
 
+/** More than any model thinks in one step; it is sent back with the results of the step's calls. */
+const longestReasoning = 1_000_000;
 /** Maximum number of tool calls run per step. For each further call the model gets a notice instead of a result. */
 const mostCallsOfAStep = 8;
 const tooManyCalls = 'Not run: too many calls at once. Go on with the results of the others.';
@@ -111,6 +113,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
           return part.sourceType === 'url' ? take({ type: 'source', url: part.url }) : null;
         case 'reasoning-delta':
           reasoningCharacters += part.delta.length;
+          if (reasoningCharacters > longestReasoning) throw new Error('The reasoning is too long.');
           return null;
         case 'tool-input-delta':
           inputCharacters += part.delta.length;

@@ -234,6 +234,13 @@ describe('generate', () => {
     await expect(run(modelOf([parts, parts, parts]), { tools: [tool] })).rejects.toThrow(/returned no answer/);
   });
 
+  it.each([
+    ['text', delta('x'.repeat(1_001))],
+    ['reasoning', { type: 'reasoning-delta', id: 'r', delta: 'x'.repeat(1_000_001) }],
+  ] satisfies [string, LanguageModelV4StreamPart][])('fails when a model goes on with %s', async (_name, part) => {
+    await expect(run(modelOf([[part, delta('a'), finish()]]))).rejects.toThrow(/language model failed/);
+  });
+
   it('waits for a slow reader', async () => {
     const usage = { promptTokens: 0, completionTokens: 0 };
     const { signal } = new AbortController();
