@@ -11,6 +11,7 @@ import { usedTokens, type ReportedUsage } from '../../models/used-tokens.ts';
 import type { TokenUsage } from '../../workflows/contract/job.ts';
 import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
 import { validateCall } from '../tools/run-batch.ts';
+import { acceptedMessages } from './accepted-messages.ts';
 import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
 import { plainOptions, withCache } from './prompt-cache.ts';
 import { definitionsOf, sentDefinitions, type SentDefinitions } from './tool-definitions.ts';
@@ -82,7 +83,8 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
     const { model, system, messages, toolset, signal, cacheKey, confirm, onText } = question;
     const { reasoningEffort, maxOutputTokens } = question;
     const tools = definitionsOf(toolset);
-    const sent = await withImages(messages, { read: question.readImages ?? noImages, unseen: question.unseen });
+    const images = { read: question.readImages ?? noImages, unseen: question.unseen };
+    const sent = await withImages(acceptedMessages(messages), images);
     const languageModel = models.languageModel(model);
     const over = new AbortController();
     const late = new AbortController();

@@ -32,4 +32,7 @@ it('sends its reasoning back to an OpenAI that stores nothing', async () => {
   expect(server.requests[1]?.input).toContainEqual(
     expect.objectContaining({ type: 'reasoning', encrypted_content: 'sealed' }),
   );
+  // refused without what it led to
+  const reasoning = response.content.filter((part) => (part as { type: string }).type === 'reasoning');
+  await ask([asked, { role: 'assistant', content: reasoning } as ModelMessage, asked]);
 });

@@ -6,6 +6,7 @@ import { listening } from './listening.ts';
 export interface Block {
   cache_control?: object;
   type?: string;
+  text?: string;
   /** Of a block of reasoning. */
   signature?: string;
 }
@@ -69,6 +70,8 @@ export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]
       const moved = movedReasoning(asked);
       const drops = asked.thinking?.block_binding?.prefix_mismatch_behavior === 'drop_block';
       const isAllowed = String(request.headers['anthropic-beta']).includes('thinking-binding-controls-2026-08-01');
+      const isBlank = blocksOf(asked).some(({ type, text }) => type === 'text' && text?.trim() === '');
+      if (isBlank || asked.messages.at(-1)?.role === 'assistant') return void response.writeHead(400).end();
       if (drops !== isAllowed || (moved > 0 && !drops)) return void response.writeHead(400).end();
       dropped.push(moved);
       if (used.breakpoints > mostBreakpoints) return void response.writeHead(400).end();

@@ -4,7 +4,7 @@ import { listening } from './listening.ts';
 
 interface ResponsesRequest {
   tools?: object[];
-  input: { type?: string }[];
+  input: { type?: string; role?: string }[];
   include?: string[];
   prompt_cache_key?: string;
 }
@@ -29,6 +29,9 @@ export async function startOpenAiServer(callsOf: (step: number) => ToolCall[]) {
     void readJson(request).then((body) => {
       const { tools = [], input, include = [], prompt_cache_key: key } = body as ResponsesRequest;
       requests.push(body as ResponsesRequest);
+      const isAlone = ({ type }: { type?: string }, at: number) =>
+        type === 'reasoning' && input[at + 1]?.type !== 'function_call' && input[at + 1]?.role !== 'assistant';
+      if (input.some(isAlone)) return void response.writeHead(400).end();
       if (input.some(({ type }) => type === 'item_reference')) return void response.writeHead(404).end();
       const text = JSON.stringify([tools, input]);
       const before = key === undefined ? [] : (cached.get(key) ?? []);
