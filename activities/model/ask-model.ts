@@ -12,7 +12,7 @@ import type { TokenUsage } from '../../workflows/contract/job.ts';
 import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
 import { validateCall } from '../tools/run-batch.ts';
 import { acceptedMessages } from './accepted-messages.ts';
-import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
+import { DeclinedAnswerError, ModelCallError, SpentLimitError, UnusableAnswerError } from './model-failures.ts';
 import { plainOptions, withCache } from './prompt-cache.ts';
 import { definitionsOf, sentDefinitions, type SentDefinitions } from './tool-definitions.ts';
 import { withImages, type ReadImages } from './images.ts';
@@ -250,6 +250,7 @@ function problemWith({ finishReason, isCut, isEmpty }: AnswerEnd): Error | null 
   if (finishReason === 'content-filter' && isEmpty) return new DeclinedAnswerError('The answer was filtered.');
   if (finishReason === 'error') return new UnusableAnswerError('The answer ended with an error.');
   if (isCut) return new UnusableAnswerError('The answer was cut off.');
+  if (finishReason === 'length' && isEmpty) return new SpentLimitError('The answer was empty at its limit.');
   return isEmpty && finishReason !== 'stop' ? new UnusableAnswerError('The answer was empty.') : null;
 }
 

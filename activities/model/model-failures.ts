@@ -38,6 +38,17 @@ export class DeclinedAnswerError extends Error {
   override name = 'DeclinedAnswerError';
 }
 
+/** The answer reached its limit before it said anything: the model spent it on reasoning, or on one call. */
+export class SpentLimitError extends Error {
+  override name = 'SpentLimitError';
+}
+
+/** Reports whether a call ended without an answer, and would so again. */
+export function isUnanswerable(error: unknown): boolean {
+  if (!(error instanceof ModelCallError)) return false;
+  return error.cause instanceof DeclinedAnswerError || error.cause instanceof SpentLimitError;
+}
+
 /** Failures of one call before the provider counts as down; with backoff, about two minutes. */
 const toleratedFailures = 7;
 const longestWaitMs = 3_600_000;
@@ -45,6 +56,8 @@ const longestWaitMs = 3_600_000;
 const finalStatuses = new Set([400, 401, 402, 403, 404, 405, 406, 410, 413, 415, 422, 451]);
 /** The provider has no such model, or no longer. */
 const goneStatuses = new Set([404, 410]);
+const spentLimit =
+  'The model reached its output limit before it answered. Raise maxOutputTokens, lower reasoningEffort, or split the task.';
 /** Advice for statuses that usually have one cause. */
 const advice: Readonly<Record<number, string>> = {
   401: ' Check the API key.',
@@ -52,9 +65,22 @@ const advice: Readonly<Record<number, string>> = {
   404: ' Check the name of the model and the base URL.',
 };
 
-/** How providers report that a request is too long; only OpenAI has a code for it. */
-const overflow =
-  /context_length_exceeded|context[ _-](?:length|window)|maximum context|prompt is too long|input token count|too many (?:input )?tokens|exceeds? the (?:maximum|limit).{0,40}tokens/i;
+/** How providers and servers report that a request is too long; only OpenAI has a code for it. */
+const overflow = new RegExp(
+  [
+    'context[ _-]?(?:length|limit|size|window)',
+    'maximum (?:model|prompt) length',
+    '(?:input|prompt) (?:is )?too long',
+    '(?:input|prompt) token count',
+    'too many (?:input )?tokens',
+    'exceeds? the (?:maximum|limit).{0,40}tokens',
+    'exceeded model token limit',
+    'reduce the length of the messages',
+    '`inputs` tokens',
+  ].join('|'),
+  'i',
+);
+const overflowStatuses = new Set([400, 422]);
 
 /** Reports whether the provider rejected a request because it exceeds the model's context window. */
 export function isContextOverflow(error: unknown): boolean {
@@ -62,7 +88,7 @@ export function isContextOverflow(error: unknown): boolean {
   const { cause } = error;
   if (!APICallError.isInstance(cause)) return false;
   if (cause.statusCode === 413) return true;
-  return cause.statusCode === 400 && overflow.test(`${cause.message} ${cause.responseBody ?? ''}`);
+  return overflowStatuses.has(cause.statusCode ?? 0) && overflow.test(`${cause.message} ${cause.responseBody ?? ''}`);
 }
 
 /** Reports whether the provider rejected the content of a request, such as an image that it cannot read. */
@@ -77,6 +103,8 @@ export function isRejectedContent(error: unknown): boolean {
  */
 export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
   if (cause instanceof DeclinedAnswerError) return refused('The model declined to work on the task.');
+  // each try is paid in full
+  if (cause instanceof SpentLimitError) return { ...refused(spentLimit), tolerated: 1 };
   if (!APICallError.isInstance(cause))
     return unavailable("The model provider's response ended early or could not be used.");
   const { statusCode } = cause;

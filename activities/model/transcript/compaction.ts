@@ -5,7 +5,7 @@ import type { StepRow, StepStore } from '../../../db/for-worker/steps.ts';
 import type { PriceBook } from '../../../models/prices.ts';
 import { FailureType } from '../../../workflows/contract/failures.ts';
 import { emptyLedger, ledgerAfter } from '../ledger.ts';
-import { DeclinedAnswerError, isContextOverflow, ModelCallError } from '../model-failures.ts';
+import { isContextOverflow, isUnanswerable } from '../model-failures.ts';
 import type { AskPaid, HeldStep, PaidCall } from '../spending.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -86,8 +86,7 @@ export function createCompaction(deps: CompactionDeps) {
       const text = response.text.trim();
       return { summary: text === '' ? own : text, usage, costMicros: prices.costMicrosOf(call.job.model, details) };
     } catch (error) {
-      const isDeclined = error instanceof ModelCallError && error.cause instanceof DeclinedAnswerError;
-      if (!isDeclined && !isContextOverflow(error)) throw error;
+      if (!isUnanswerable(error) && !isContextOverflow(error)) throw error;
       const usage = { inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
       return { summary: own, usage, costMicros: 0 };
     }

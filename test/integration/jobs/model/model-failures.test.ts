@@ -57,6 +57,15 @@ describe('a model that refuses', () => {
     expect(text).not.toContain('model-key-0123456789');
   });
 
+  it('that spends its output limit on reasoning is asked twice, and says what to change', async () => {
+    await using stack = await startStack();
+    stack.model.respondWith({ reasoning: 'Hm', text: '', finishReason: 'length' });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
+    expect(job.message).toContain('Raise maxOutputTokens, lower reasoningEffort');
+    expect(stack.model.requests).toHaveLength(2);
+  });
+
   it('is named when the worker has no key for it', async () => {
     await using stack = await startStack();
     const job = await stack.worker.runJob({ ...stack.job, model: 'openai/gpt' });
