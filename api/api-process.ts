@@ -151,6 +151,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     { name: 'ended access', everyMs: openAnswers.lookEveryMs, work: () => openAnswers.endRevoked() },
     { name: 'request count sweep', everyMs: 3_600_000, work: () => stores.usage.sweep() },
     { name: 'reply sweep', everyMs: 60_000, work: () => service.sweeps.replies() },
+    { name: 'lost answers', everyMs: 60_000, work: () => service.sweeps.answerHolds() },
     { name: 'thread retention', everyMs: 3_600_000, work: () => service.sweeps.threads() },
     {
       name: 'gap checks',

@@ -77,7 +77,8 @@ export function createAnswerBudget({
     const call = { model, modelName, maxOutputTokens: isLimited ? maxOutputTokens : null, ...free };
     if (mostMicros === null || mostMicros === 0) return call;
     if (siteMicros !== null && mostMicros > siteMicros) return { ...extract, exceedsBudget: true };
-    const held = await spending.hold(site, { mostMicros, siteMicros, organizationMicros: budgetMicros });
+    const lostMicros = costOf({ promptTokens, completionTokens: 0 }) ?? mostMicros;
+    const held = await spending.hold(site, { mostMicros, lostMicros, siteMicros, organizationMicros: budgetMicros });
     if ('spent' in held) {
       if (held.spent === 'site') return extract;
       throw budgetSpent();
@@ -87,7 +88,7 @@ export function createAnswerBudget({
       mostMicros,
       async settle(usage) {
         const micros = costOf(usage) ?? mostMicros;
-        await spending.add(site, { day: held.day, micros: micros - mostMicros });
+        await spending.settle(site, held, micros);
         return micros;
       },
     };

@@ -1,12 +1,16 @@
 import type { Pool } from 'pg';
+import type { SiteRef } from '../caller.ts';
+import { createAnswerSpendingStore, type AnswerHold } from '../sites/answer-spending.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
 
-/** Deletes expired data in all organizations. */
+/** Removes expired data in all organizations. */
 export interface Sweeps {
   /** Conversations older than their site's retention; returns how many. */
   threads(): Promise<number>;
   emptySearches(): Promise<void>;
   replies(): Promise<void>;
+  /** Reservations of model calls whose process was killed, at what a lost call costs. */
+  answerHolds(): Promise<void>;
   /** Sessions and sign-in links. */
   sessions(): Promise<void>;
 }
@@ -22,6 +26,7 @@ const threadStatement = `
   delete from threads where id = any(array(select id from old))`;
 
 export function createSweeps(pool: Pool): Sweeps {
+  const spending = createAnswerSpendingStore(pool);
   return {
     threads: () => deleteInBatches(pool, threadStatement),
 
@@ -46,6 +51,16 @@ export function createSweeps(pool: Pool): Sweeps {
            order by delete_after limit $1 for update skip locked
          ))`,
       );
+    },
+
+    async answerHolds() {
+      const { rows } = await pool.query<AnswerHold & SiteRef & { siteId: string }>(
+        `select id::text, site_id as "siteId", organization_id as "organizationId", day::text,
+                lost_micros::float8 as "lostMicros"
+         from answer_holds where expires_at < now() order by expires_at limit 1000`,
+      );
+      for (const { siteId: id, organizationId, ...hold } of rows)
+        await spending.settle({ id, organizationId }, hold, hold.lostMicros);
     },
 
     async sessions() {

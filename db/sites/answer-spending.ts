@@ -12,13 +12,27 @@ export interface AnswerSpendingStore {
    * Reserves the most that a model call of an answer may cost, or returns whose budget of the day it does not fit. The
    * organization's budget is exceeded by at most one call, that of the site by none.
    */
-  hold(site: SiteRef, call: AnswerCall): Promise<{ day: string } | { spent: 'site' | 'organization' }>;
-  /** Adjusts the amount counted for a day; a negative amount is returned to the budgets. */
-  add(site: SiteRef, cost: { day: string; micros: number }): Promise<void>;
+  hold(site: SiteRef, call: AnswerCall): Promise<AnswerHold | { spent: 'site' | 'organization' }>;
+  /** Replaces a reservation by what the call cost, even if the reservation has expired meanwhile. */
+  settle(site: SiteRef, hold: AnswerHold, micros: number): Promise<void>;
 }
+
+/** The reservation of a call. */
+export interface AnswerHold {
+  id: string;
+  /** The day whose budgets it counts for. */
+  day: string;
+  /** What the call counts as once the reservation has expired. */
+  lostMicros: number;
+}
+
+/** Longer than any answer. */
+const holdMinutes = 10;
 
 interface AnswerCall {
   mostMicros: number;
+  /** What the call costs if its process is killed. */
+  lostMicros: number;
   /** Budget of the site's answers per day (UTC); null for no limit. */
   siteMicros: number | null;
   /** Budget of the organization's jobs and answers per day (UTC); null for no limit. */
@@ -38,15 +52,18 @@ export const organizationCost = `
 
 const siteCost = `
   select coalesce((select cost_micros from site_spending
-                   where site_id = $1 and day = (now() at time zone 'utc')::date), 0)::float8 as spent`;
+                   where site_id = sites.id and day = (now() at time zone 'utc')::date), 0)::float8 as spent
+  from sites where id = $1 and organization_id = $2`;
 
 export function createAnswerSpendingStore(pool: Pool): AnswerSpendingStore {
   return {
-    async hold({ id, organizationId }, { mostMicros, siteMicros, organizationMicros }) {
+    async hold({ id, organizationId }, { mostMicros, lostMicros, siteMicros, organizationMicros }) {
       return withTransaction(pool, async (client) => {
         // one admission of an organization at a time
         await client.query('select from organizations where id = $1 for no key update', [organizationId]);
-        const ofSite = onlyRow((await client.query<{ spent: number }>(siteCost, [id])).rows);
+        const [ofSite] = (await client.query<{ spent: number }>(siteCost, [id, organizationId])).rows;
+        // a site that was deleted meanwhile has nothing left
+        if (ofSite === undefined) return { spent: 'site' as const };
         if (siteMicros !== null && ofSite.spent + mostMicros > siteMicros) return { spent: 'site' as const };
         const { rows } = await client.query<{ spent: number; held: number }>(organizationCost, [organizationId, null]);
         const { spent, held } = onlyRow(rows);
@@ -54,32 +71,41 @@ export function createAnswerSpendingStore(pool: Pool): AnswerSpendingStore {
           return { spent: 'organization' as const };
         await client.query(
           `insert into site_spending as spending (site_id, day, cost_micros)
-           select id, (now() at time zone 'utc')::date, $3 from sites where id = $1 and organization_id = $2
-           on conflict (site_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros`,
-          [id, organizationId, mostMicros],
-        );
-        const counted = await client.query<{ day: string }>(
-          `insert into organization_spending as spending (organization_id, day, cost_micros)
            values ($1, (now() at time zone 'utc')::date, $2)
-           on conflict (organization_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
-           returning day::text`,
-          [organizationId, mostMicros],
+           on conflict (site_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros`,
+          [id, mostMicros],
         );
-        return onlyRow(counted.rows);
+        const counted = await client.query<{ id: string; day: string }>(
+          `with counted as (
+             insert into organization_spending as spending (organization_id, day, cost_micros)
+             values ($1, (now() at time zone 'utc')::date, $3)
+             on conflict (organization_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
+             returning day
+           )
+           insert into answer_holds (organization_id, site_id, day, cost_micros, lost_micros, expires_at)
+           select $1, $2, day, $3, $4, now() + make_interval(mins => ${holdMinutes}) from counted
+           returning id::text, day::text`,
+          [organizationId, id, mostMicros, lostMicros],
+        );
+        return { ...onlyRow(counted.rows), lostMicros };
       });
     },
 
-    async add({ id, organizationId }, { day, micros }) {
+    async settle({ id, organizationId }, hold, micros) {
       // the count makes PostgreSQL lock the row of the site first, as a reservation does: the other order is a deadlock
       await pool.query(
-        `with of_site as (
-           update site_spending set cost_micros = cost_micros + $4
-           where site_id = (select id from sites where id = $1 and organization_id = $2) and day = $3
+        `with settled as (
+           delete from answer_holds where id = $3 and organization_id = $2 returning cost_micros
+         ), change as (
+           select $5::bigint - coalesce((select cost_micros from settled), $6::bigint) as micros
+         ), of_site as (
+           update site_spending set cost_micros = cost_micros + micros from change
+           where site_id = (select id from sites where id = $1 and organization_id = $2) and day = $4
            returning site_id
          )
-         update organization_spending set cost_micros = cost_micros + $4
-         where organization_id = $2 and day = $3 and (select count(*) from of_site) >= 0`,
-        [id, organizationId, day, micros],
+         update organization_spending set cost_micros = cost_micros + micros from change
+         where organization_id = $2 and day = $4 and (select count(*) from of_site) >= 0`,
+        [id, organizationId, hold.id, hold.day, micros, hold.lostMicros],
       );
     },
   };

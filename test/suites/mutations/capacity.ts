@@ -105,7 +105,7 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'an answer stays charged with the most that it may cost',
     file: 'api/assistant/answer-budget.ts',
-    find: 'await spending.add(site, { day: held.day, micros: micros - mostMicros });',
+    find: 'await spending.settle(site, held, micros);',
     replace: 'void micros;',
     ...answerMoney,
   },

@@ -14,9 +14,7 @@ import { readSchema } from '../../../support/database/foreign-rows.ts';
 import { serveApi } from '../../api/serve.ts';
 
 let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+beforeAll(async () => void (database = await createTestDatabase()));
 afterAll(() => database?.[Symbol.asyncDispose]());
 
 const ofJob = 'goes with its job, which is deleted a time after it was archived (DOCKET_JOB_DAYS)';
@@ -25,6 +23,7 @@ const ofThread = 'goes with its conversation';
 
 /** The bound of each table: how long its rows are kept, or how many there can be. New tables must be added. */
 const bounds: Record<string, string> = {
+  answer_holds: '10 minutes',
   api_keys: 'quota on valid ones; others go after 400 days',
   audit_entries: 'DOCKET_AUDIT_DAYS',
   chores: 'one for each name in the code',

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAnswerSpendingStore } from '../../../../db/sites/answer-spending.ts';
+import type { SiteRef } from '../../../../db/caller.ts';
+import { createSweeps } from '../../../../db/for-service/sweeps.ts';
 import { inTransaction } from '../../../../db/pool.ts';
 import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
 import { seedSite } from '../seed.ts';
@@ -10,18 +12,30 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
+const call = { mostMicros: 100, lostMicros: 10, siteMicros: null, organizationMicros: null };
+
+/** Returns what the site and its organization have spent. */
+async function spentOf({ id, organizationId }: SiteRef): Promise<number[]> {
+  const { rows } = await database.pool.query(
+    `select cost_micros::int as micros from site_spending where site_id = $1
+     union all select cost_micros::int from organization_spending where organization_id = $2`,
+    [id, organizationId],
+  );
+  return rows.map(({ micros }) => micros);
+}
+
 it('settles a call while another one is reserved, without a deadlock', async () => {
   const { pool } = database;
   const spending = createAnswerSpendingStore(pool);
   const site = await seedSite(pool);
-  const held = await spending.hold(site, { mostMicros: 100, siteMicros: null, organizationMicros: null });
+  const held = await spending.hold(site, call);
   if ('spent' in held) throw new Error('The call was refused.');
   const other = await pool.connect();
   try {
     // the statements of a reservation, in their order
     const settled = await inTransaction(other, async () => {
       await other.query('update site_spending set cost_micros = cost_micros + 7 where site_id = $1', [site.id]);
-      const adding = spending.add(site, { day: held.day, micros: -40 });
+      const adding = spending.settle(site, held, 60);
       await untilBlocked(database);
       const ofOrganization =
         'update organization_spending set cost_micros = cost_micros + 7 where organization_id = $1';
@@ -32,10 +46,21 @@ it('settles a call while another one is reserved, without a deadlock', async () 
   } finally {
     other.release();
   }
-  const { rows } = await pool.query(
-    `select cost_micros::int as micros from site_spending where site_id = $1
-     union all select cost_micros::int from organization_spending where organization_id = $2`,
-    [site.id, site.organizationId],
-  );
-  expect(rows).toEqual([{ micros: 67 }, { micros: 67 }]);
+  expect(await spentOf(site)).toEqual([67, 67]);
+});
+
+it('counts the call of a killed process as lost, once its reservation expires, and its late settlement in full', async () => {
+  const { pool } = database;
+  const spending = createAnswerSpendingStore(pool);
+  const { answerHolds } = createSweeps(pool);
+  const site = await seedSite(pool);
+  const held = await spending.hold(site, call);
+  if ('spent' in held) throw new Error('The call was refused.');
+  await answerHolds();
+  expect(await spentOf(site)).toEqual([100, 100]);
+  await pool.query(`update answer_holds set expires_at = now() - interval '1 second'`);
+  await Promise.all([answerHolds(), answerHolds()]);
+  expect(await spentOf(site)).toEqual([10, 10]);
+  await spending.settle(site, held, 30);
+  expect(await spentOf(site)).toEqual([30, 30]);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAnswerSpendingStore } from '../../../../db/sites/answer-spending.ts';
-import { changeProject } from '../../../support/database/build.ts';
+import { buildSite, changeProject } from '../../../support/database/build.ts';
 import { createPriceBook } from '../../../../models/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { untilEarlyIn } from '../../../support/early-in.ts';
@@ -120,11 +120,11 @@ describe('a limit on money', () => {
       await database.pool.query(`update projects ${moved}`, [organizationId, ids]);
       await database.pool.query('update jobs set organization_id = $1 where id = any($2)', [organizationId, ids]);
       const answers = createAnswerSpendingStore(database.pool);
-      const site = { id: 'site_none', organizationId };
-      const answer = { mostMicros: 9_000, siteMicros: null, organizationMicros: budget };
+      const site = await buildSite(database.pool, { organizationId });
+      const answer = { mostMicros: 9_000, lostMicros: 0, siteMicros: null, organizationMicros: budget };
       const held = await answers.hold(site, answer);
       if ('spent' in held) throw new Error('The answer was refused.');
-      await answers.add(site, { day: held.day, micros: -5_000 });
+      await answers.settle(site, held, 4_000);
 
       await Promise.all(ids.map((id) => stack.worker.startJob(id)));
       const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
