@@ -1,4 +1,5 @@
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
+// never "yesterday", which what is 47 hours old may not be
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
 const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const dayClock = new Intl.DateTimeFormat('en-GB', {
@@ -18,9 +19,10 @@ const units = [
   ['second', 1],
 ] as const;
 
-/** Formats a relative time such as "3 min. ago", by the reader's clock. */
+/** Formats a relative time such as "3m ago", by the reader's clock. */
 export function ago(date: string, now: number = Date.now()): string {
   const seconds = Math.min(0, Math.round((Date.parse(date) - now) / 1000));
+  if (seconds === 0) return 'now';
   const [unit, size] = units.find(([, size]) => -seconds >= size) ?? ['second', 1];
   return relative.format(Math.ceil(seconds / size), unit);
 }

@@ -33,8 +33,9 @@ const never = () => () => undefined;
  */
 export function useClock({ isRunning = true, since = Infinity } = {}): number {
   const read = () => {
-    const stepMs = now - since > 60_000 ? 10_000 : 1_000;
-    return Math.floor(now / stepMs) * stepMs;
+    const age = now - since;
+    // steps of the age: with those of the clock, what is older than a minute could look younger than what is not
+    return age > 60_000 ? now - (age % 10_000) : Math.floor(now / 1_000) * 1_000;
   };
   return useSyncExternalStore(isRunning ? subscribe : never, read, read);
 }
