@@ -28,6 +28,27 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     expect(color).toBe('rgba(0, 0, 0, 0)');
   });
 
+  it(
+    'sends a message on the first press of the button, also when the focus is elsewhere',
+    { tags: 'slow' },
+    async () => {
+      await using visit = await visitDashboard(shared.browser, shared.stack);
+      const { page } = visit;
+      await startJob(page, 'Append "once\\n" to README.md');
+      await untilStatus(page, 'completed');
+      await page.getByLabel('Request a change').fill('Append "twice\\n" to README.md');
+      await page.reload();
+      await page.getByRole('article', { name: 'Step 1', exact: true }).waitFor();
+      const { x, y, width, height } = (await page.getByRole('button', { name: 'Send' }).boundingBox())!;
+      await page.mouse.move(x + width / 2, y + height / 2);
+      await page.mouse.down();
+      await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))));
+      await page.mouse.up();
+      await page.getByRole('heading', { name: 'Turn 2' }).waitFor();
+      expect(visit.complaints).toEqual([]);
+    },
+  );
+
   it('renders only the visible ones of 2,000 steps, jumps to any of them, and follows new ones', async () => {
     const { browser, stack, pool } = shared;
     const { projectId, baseUrl } = stack.localJson;
