@@ -46,6 +46,25 @@ describe.runIf(chromiumPath !== null)('the job list', () => {
     await pool.query(`update jobs set status = 'failed', phase = null, ended_at = now() where id = any ($1)`, [ids]);
   });
 
+  it('cuts off the end of a title, also of one that is written from right to left', async () => {
+    const { browser, stack, pool } = shared;
+    const { projectId, baseUrl } = stack.localJson;
+    const title = 'اشرح كيف يعيد المصباح الاتصال بالشبكة بعد انقطاع التيار الكهربائي في المنزل كله';
+    await insertEndedJobs(pool, projectId, 1, 'job_arabic');
+    await pool.query(`update jobs set title = $1 where id like 'job_arabic%'`, [title]);
+    await using visit = await visitDashboard(browser, stack, { width: 390 });
+    const { page } = visit;
+    await page.goto(`${baseUrl}/jobs`);
+    const isBeginningVisible = await page.getByRole('link', { name: title }).evaluate((link) => {
+      const first = document.createRange();
+      first.setStart(link.firstChild!, 0);
+      first.setEnd(link.firstChild!, 1);
+      const [letter, box] = [first.getBoundingClientRect(), link.getBoundingClientRect()];
+      return link.scrollWidth > link.clientWidth && letter.left >= box.left && letter.right <= box.right + 1;
+    });
+    expect(isBeginningVisible).toBe(true);
+  });
+
   it('can be filtered by a failure that no loaded job has, also of archived jobs', async () => {
     const { browser, stack, pool } = shared;
     const { projectId, baseUrl } = stack.localJson;
