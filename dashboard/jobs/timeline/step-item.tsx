@@ -4,6 +4,7 @@ import { Button } from 'react-aria-components';
 import type { Step } from '../../http/types.ts';
 import { Markdown } from '../../components/markdown.tsx';
 import { Loading } from '../../components/notes.tsx';
+import { Only } from '../../components/session.tsx';
 import { cost, duration, tokens } from '../../format.ts';
 import { plain } from '../../plain.ts';
 import type { CommandOutputs } from './command-outputs.ts';
@@ -73,7 +74,11 @@ export const StepItem = memo(function StepItem({
           >
             Inspect
           </Button>
-          {step.endedAt !== null && <ForkDialog job={job} turn={step.turn} step={step.step} />}
+          {step.endedAt !== null && (
+            <Only role="member">
+              <ForkDialog job={job} turn={step.turn} step={step.step} />
+            </Only>
+          )}
         </span>
       </div>
       {text !== '' && <Markdown text={text} />}

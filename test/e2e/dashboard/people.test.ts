@@ -16,6 +16,7 @@ describe.runIf(chromiumPath !== null)('people', () => {
     await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     const job = await startJob(page, 'Create roles.md with "Roles"');
+    await page.getByRole('button', { name: 'Fork from step 1' }).waitFor();
     const path = new URL(page.url()).pathname;
     await showSettings(page, 'API keys');
     await page.getByText('New key').click();
@@ -32,7 +33,8 @@ describe.runIf(chromiumPath !== null)('people', () => {
     await other.goto(new URL(path, shared.stack.localJson.baseUrl).href);
     await other.getByText('To send a message, you need the role member.').waitFor();
     await other.getByRole('button', { name: 'Compare with…' }).waitFor();
-    expect(await other.getByRole('button', { name: /^(Cancel|Archive|Delete|Send)$/ }).count()).toBe(0);
+    await other.getByRole('button', { name: 'Inspect step 1' }).waitFor();
+    expect(await other.getByRole('button', { name: /^(Cancel|Archive|Delete|Send|Fork .*)$/ }).count()).toBe(0);
     expect(await problemsFor(other)).toEqual([]);
     await other.goto(`${shared.stack.localJson.baseUrl}/settings/keys`);
     await other.waitForURL('**/settings/projects');
