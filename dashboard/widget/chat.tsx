@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { AnswerView } from './answer/answer-view.tsx';
 import { Announcer } from './announcer.tsx';
 import type { ChatDriver } from './chat-driver.ts';
@@ -54,7 +54,7 @@ export function Chat({ driver, labels, target, questions, selection, onForgetSel
 
   return (
     <div className="docket-chat">
-      <Messages messages={messages} label={labels.conversation}>
+      <Messages messages={messages} error={error} label={labels.conversation}>
         {messages.length === 0 && slots.welcome}
         {messages.length === 0 && (
           <Questions label={labels.suggestions} questions={starters} onAsk={(question) => send(question, null)} />
@@ -165,22 +165,24 @@ function Questions({ label, questions, onAsk }: QuestionsProps) {
 
 interface MessagesProps {
   messages: ChatMessage[];
+  error: string | null;
   label: string;
   children: ReactNode;
 }
 
-/** Scrolls with the answer, unless the reader has scrolled up. */
-function Messages({ messages, label, children }: MessagesProps) {
+/** Scrolls with the answer, and to an error, unless the reader has scrolled up. */
+function Messages({ messages, error, label, children }: MessagesProps) {
   const list = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   const count = messages.length;
-  useEffect(() => {
+  // before the browser scrolls by itself for what was inserted, which is not the reader
+  useLayoutEffect(() => {
     isAtEnd.current = true;
   }, [count]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = list.current;
     if (element !== null && isAtEnd.current) element.scrollTop = element.scrollHeight;
-  }, [messages]);
+  }, [messages, error]);
   return (
     <section
       ref={list}

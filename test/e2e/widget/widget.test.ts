@@ -147,6 +147,19 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser, path }) => {
     expect(complaints).toEqual([]);
   });
 
+  it('shows why a question was not answered, and how to ask again, below a long question', async () => {
+    await using visited = await visit();
+    const { page } = visited;
+    await open(page);
+    await page.route('**/message', (route) => route.abort());
+    await ask(page, 'How do I pair a lamp? '.repeat(60));
+    await done(page);
+    const list = page.getByRole('region', { name: 'Conversation' });
+    const hidden = () =>
+      list.evaluate(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight);
+    await expect.poll(hidden).toBeLessThan(2);
+  });
+
   it('works with the keyboard alone, keeps focus inside and gives it back', async () => {
     const { model } = shared.assistant;
     await using visited = await visit({ attributes: { 'data-hotkey': 'alt+k' } });
