@@ -7,6 +7,7 @@ import { Field, Problem } from '../components/fields.tsx';
 import { PullRequestBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { showToast } from '../components/toasts.ts';
+import { useDraft } from '../drafts.ts';
 import { count, plural } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Gap } from '../http/types.ts';
@@ -16,7 +17,7 @@ import { queryClient } from '../queries.ts';
 const states: Record<Gap['state'], { label: string; badge: string }> = {
   open: { label: 'open', badge: 'badge-warn' },
   working: { label: 'job in progress', badge: 'badge-active' },
-  indexing: { label: 'merged, indexing', badge: 'badge-active' },
+  indexing: { label: 'indexing', badge: 'badge-active' },
   asking: { label: 're-checking', badge: 'badge-active' },
   answered: { label: 'answered', badge: 'badge-good' },
   unanswered: { label: 'still unanswered', badge: 'badge-bad' },
@@ -78,7 +79,9 @@ function useHeirOfFocus(card: RefObject<HTMLElement | null>): void {
 
 /** Shows a group of related questions and the work on them. */
 export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
-  const [instructions, setInstructions] = useState('');
+  const { values, change, forget } = useDraft(`instructions for ${gap.id} of ${domain}`, { instructions: '' });
+  const { instructions } = values;
+  const [hadInstructions] = useState(instructions !== '');
   const may = useMay('member');
   const card = useRef<HTMLElement>(null);
   useHeirOfFocus(card);
@@ -93,7 +96,7 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
         }),
       ),
     onSuccess: () => {
-      setInstructions('');
+      forget();
       return refresh();
     },
   });
@@ -150,12 +153,12 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
       {gap.job !== null && <JobOf job={gap.job} />}
       <Problem error={makeJob.error ?? check.error ?? dismiss.error} />
       {gap.mayBegin && may && (
-        <details className="inner">
+        <details className="inner" open={hadInstructions || undefined}>
           <summary>Instructions for the agent</summary>
           <Field
             label="Instructions"
             value={instructions}
-            onChange={setInstructions}
+            onChange={(instructions) => change({ instructions })}
             rows={3}
             hint="Added after the list of questions."
           />

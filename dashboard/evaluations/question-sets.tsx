@@ -6,6 +6,7 @@ import { ActionForm } from '../components/action-form.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Field, linesOf, Problem } from '../components/fields.tsx';
 import { Table } from '../components/table.tsx';
+import { useDraft } from '../drafts.ts';
 import { count } from '../format.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { ListedSet } from '../http/types.ts';
@@ -94,24 +95,23 @@ export function QuestionSets({ domain, sets, onChange }: SetsProps) {
 
 /** Shows a form that creates a question set. */
 export function NewSet({ domain, onChange }: Omit<SetsProps, 'sets'>) {
-  const [name, setName] = useState('');
-  const [questions, setQuestions] = useState('');
+  const { values, change, forget } = useDraft(`question set of ${domain}`, { name: '', questions: '' });
+  const { name, questions } = values;
   const create = useMutation({
     async mutationFn() {
       const body = { name: name.trim(), questions: linesOf(questions).map((text) => ({ text })) };
       await answerOf(api.POST('/v1/sites/{domain}/question-sets', { params: { path: { domain } }, body }));
-      setName('');
-      setQuestions('');
+      forget();
       await onChange();
     },
   });
   return (
     <ActionForm role="member" label="Create question set" action={create} name="New question set">
-      <Field label="Name" value={name} onChange={setName} isRequired />
+      <Field label="Name" value={name} onChange={(name) => change({ name })} isRequired />
       <Field
         label="Questions"
         value={questions}
-        onChange={setQuestions}
+        onChange={(questions) => change({ questions })}
         rows={4}
         hint="One per line. Edit the set afterwards to say what answers should cite and state."
       />

@@ -16,6 +16,7 @@ import {
 } from 'react-aria-components';
 import { Problem } from '../components/fields.tsx';
 import { ModelList, modelListId } from '../components/model-list.tsx';
+import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import { newId } from '../widget/new-id.ts';
 import type { JobRef } from './job-queries.ts';
@@ -46,8 +47,8 @@ export function ForkDialog({ job, turn, step }: ForkProps) {
 
 function ForkForm({ job, turn, step }: ForkProps) {
   const navigate = useNavigate();
-  const [prompt, setPrompt] = useState('');
-  const [model, setModel] = useState('');
+  const { values, change, forget } = useDraft(`fork of ${job.id} ${turn}.${step}`, { prompt: '', model: '' });
+  const { prompt, model } = values;
   const [idempotencyKey] = useState(newId);
   const fork = useMutation({
     mutationFn: () =>
@@ -57,7 +58,10 @@ function ForkForm({ job, turn, step }: ForkProps) {
           body: { turn, step, ...(prompt.trim() === '' ? {} : { prompt }), ...(model.trim() === '' ? {} : { model }) },
         }),
       ),
-    onSuccess: ({ id }) => navigate({ to: '/jobs/$projectId/$id', params: { projectId: job.projectId, id } }),
+    onSuccess: ({ id }) => {
+      forget();
+      return navigate({ to: '/jobs/$projectId/$id', params: { projectId: job.projectId, id } });
+    },
   });
   return (
     <Form
@@ -71,11 +75,11 @@ function ForkForm({ job, turn, step }: ForkProps) {
       <p className="quiet">
         A new job starts with the conversation and the files as of this step and continues on a branch of its own.
       </p>
-      <TextField className="field" value={prompt} onChange={setPrompt} autoFocus>
+      <TextField className="field" value={prompt} onChange={(prompt) => change({ prompt })} autoFocus>
         <Label className="label">Instructions (optional)</Label>
         <TextArea className="input" rows={4} />
       </TextField>
-      <TextField className="field" value={model} onChange={setModel}>
+      <TextField className="field" value={model} onChange={(model) => change({ model })}>
         <Label className="label">Model (optional)</Label>
         <Input className="input code" placeholder="provider/model" spellCheck={false} list={modelListId} />
         <ModelList />

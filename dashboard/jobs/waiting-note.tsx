@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { nameOfActor } from '../actor.ts';
 import { Only } from '../components/session.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Field, Problem } from '../components/fields.tsx';
 import { Markdown } from '../components/markdown.tsx';
+import { useDraft } from '../drafts.ts';
 import { fullTime } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Job } from '../http/types.ts';
@@ -43,10 +43,11 @@ export function WaitingNote({ job, standing }: { job: JobRef; standing: Job }) {
 }
 
 function Plan({ job, waiting, plan }: { job: JobRef; waiting: Waiting; plan: string }) {
-  const [comment, setComment] = useState('');
   const { turn } = waiting;
-  const text = comment.trim() || undefined;
+  const { values, change, forget } = useDraft(`comment on turn ${turn} of ${job.id}`, { comment: '' });
+  const text = values.comment.trim() || undefined;
   const onDone = (changed: Job) => {
+    forget();
     queryClient.setQueryData(['job', job.id], changed);
     return queryClient.invalidateQueries({ queryKey: ['job', job.id] });
   };
@@ -64,8 +65,8 @@ function Plan({ job, waiting, plan }: { job: JobRef; waiting: Waiting; plan: str
         <div className="waiting-form">
           <Field
             label="Comment"
-            value={comment}
-            onChange={setComment}
+            value={values.comment}
+            onChange={(comment) => change({ comment })}
             rows={2}
             placeholder="Note for the agent, or reason for rejecting"
           />

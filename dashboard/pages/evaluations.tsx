@@ -106,7 +106,7 @@ function SiteEvaluations({ domain }: { domain: string }) {
         )}
       </Loaded>
       <h3>New question set</h3>
-      <NewSet domain={domain} onChange={onChange} />
+      <NewSet key={domain} domain={domain} onChange={onChange} />
     </>
   );
 }

@@ -45,6 +45,7 @@ describe.runIf(chromiumPath !== null)('a job that waits', () => {
       finish('Describe the paint', 'Done.'),
     );
     await waiting.getByLabel('Comment').fill('Two coats, please.');
+    await page.reload();
     await waiting.getByRole('button', { name: 'Approve' }).click();
     await waiting.waitFor({ state: 'detached' });
     await untilStatus(page, 'completed');
