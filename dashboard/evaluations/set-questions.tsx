@@ -67,7 +67,7 @@ function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
   return (
     <ActionForm role="member" label="Save questions" action={save} name="Questions">
       {drafts.map((draft, at) => (
-        <fieldset key={draft.key} className="inner" aria-label={`Question ${at + 1}`}>
+        <fieldset key={draft.key} className="field-group" aria-label={`Question ${at + 1}`}>
           <QuestionFields draft={draft} onChange={(changed) => setDrafts(drafts.with(at, changed))} />
           <Button className="button" onPress={() => setDrafts(drafts.toSpliced(at, 1))}>
             Remove question
@@ -84,7 +84,7 @@ function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
 function QuestionFields({ draft, onChange }: { draft: Draft; onChange(draft: Draft): void }) {
   const field = fieldsOf(draft, onChange);
   return (
-    <>
+    <div className="form">
       <Field label="Question" {...field('text')} isRequired />
       <Field
         label="Earlier questions, one per line"
@@ -111,7 +111,7 @@ function QuestionFields({ draft, onChange }: { draft: Draft; onChange(draft: Dra
           />
         </div>
       )}
-    </>
+    </div>
   );
 }
 

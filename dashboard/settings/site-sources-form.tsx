@@ -87,7 +87,7 @@ export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unkn
       <h3>More sources</h3>
       {drafts.length === 0 && <p className="hint">None. Pages of more sources appear below a path of their own.</p>}
       {drafts.map((draft, at) => (
-        <fieldset key={at} className="source-fields">
+        <fieldset key={at} className="field-group">
           <legend className="label">{`Source ${at + 1}`}</legend>
           <SourceFields draft={draft} onChange={(changed) => setDrafts(drafts.with(at, changed))} />
           <Button

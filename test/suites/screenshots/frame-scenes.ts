@@ -17,7 +17,7 @@ export function settingsScenes(): Scene[] {
       async prepare(page) {
         await page.locator('main summary', { hasText: 'Edit' }).first().click();
         await page.getByRole('button', { name: 'Add source' }).click();
-        await page.locator('.source-fields').waitFor();
+        await page.locator('.field-group').waitFor();
       },
     },
     unfolded('new-webhook', '/settings/webhooks', 'New webhook'),
