@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { SessionLookup } from '../../db/for-service/session-lookup.ts';
 import type { Callers } from '../http/define-route.ts';
 import { hasSeveral } from '../http/repeated-header.ts';
-import { foreignPage, unauthorized, wrongKeyKind } from '../http/errors.ts';
+import { foreignPage, unauthorized, wrongKeyKind, type ApiError } from '../http/errors.ts';
 import type { SessionCookie } from './session-cookie.ts';
 import type { VerifyKey } from './verify-key.ts';
 import type { ApiCaller } from './api-caller.ts';
@@ -51,18 +51,21 @@ export function createAuthentication({
     const header = request.headers.authorization;
     if (header === undefined) {
       const signedIn = await bySession(request, kind);
-      if (signedIn === null) throw unauthorized('This request requires an API key: Authorization: Bearer <key>.');
+      if (signedIn === null) throw noKey();
       return signedIn;
     }
-    const text = /^bearer +([^\s]+) *$/i.exec(header)?.[1] ?? null;
-    const caller = await verifyKey(
-      request,
-      header.length > longestHeader || hasSeveral(request, 'authorization') ? null : text,
-    );
+    const [, text] = /^bearer +(.+)$/i.exec(header) ?? [];
+    if (text === undefined) throw noKey();
+    const isOne = header.length <= longestHeader && !hasSeveral(request, 'authorization');
+    const caller = await verifyKey(request, isOne ? text : null);
     if (caller.kind === 'admin' && request.headers.origin !== undefined) onExposedKey?.(caller.keyId);
     if (caller.kind !== kind) throw wrongKeyKind(kind);
     return caller;
   };
 
   return { byKeyOrSession, bySession };
+}
+
+function noKey(): ApiError {
+  return unauthorized('This request requires an API key: Authorization: Bearer <key>.');
 }

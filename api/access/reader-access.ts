@@ -38,7 +38,7 @@ export function createReaderAccess(deps: {
     if (token.length > longestToken) throw readerTokenRefused(`it has more than ${longestToken} characters`);
     const key = deps.box.open(stored.key, readerKeyOwner(site.id));
     const claims = claimsSchema.safeParse(await verify(token, { ...stored, key }, site.domain));
-    if (!claims.success) throw readerTokenRefused('its `groups` must be at most 100 names');
+    if (!claims.success) throw readerTokenRefused('its `groups` must be an array of at most 100 names');
     return { groups: claims.data.groups };
   };
 }

@@ -56,7 +56,7 @@ function printWait(job: AgentJob, json: boolean): void {
   if (wait === null) return;
   if (json) print(JSON.stringify(job));
   else if (wait.for === 'approval' && plan !== null) print(`\n${plan}`);
-  const next = (wait.for === 'approval' ? ['approve', 'reject'] : ['message'])
+  const next = (wait.for === 'approval' ? [`approve ${job.id}`, `reject ${job.id}`] : [`message ${job.id} ANSWER`])
     .map((action) => `"docket job ${action} --turn ${wait.turn}"`)
     .join(' or ');
   throw new CommandError(`The job waits for ${waitsFor(wait)}. Go on with ${next}.`, { exitCode: waiting });

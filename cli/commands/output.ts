@@ -23,12 +23,17 @@ export function printRecord(command: Command, record: object): void {
   for (const [name, value] of entries) print(`${`${name}:`.padEnd(width + 2)}${cellText(value)}`);
 }
 
-/** Returns the entries of an object. Entries of a nested object are named `outer.inner`. */
+/** Returns the entries of an object. Entries of a nested object are named `outer.inner`, those of a list `list.0.inner`. */
 function entriesOf(record: object, prefix = ''): [string, unknown][] {
-  return Object.entries(record).flatMap(([name, value]: [string, unknown]): [string, unknown][] => {
-    const isNested = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
-    return isNested ? entriesOf(value, `${prefix}${name}.`) : [[prefix + name, value]];
-  });
+  return Object.entries(record).flatMap(([name, value]: [string, unknown]): [string, unknown][] =>
+    isNested(value) ? entriesOf(value, `${prefix}${name}.`) : [[prefix + name, value]],
+  );
+}
+
+/** Reports whether a value has entries to print one by one; a list of texts or numbers is one line. */
+function isNested(value: unknown): value is object {
+  if (Array.isArray(value)) return value.some(isNested);
+  return typeof value === 'object' && value !== null && !(value instanceof Date);
 }
 
 /** Prints a list: an aligned table for a person, or a JSON array with --json. */

@@ -112,12 +112,16 @@ describe('docket job', () => {
         question: null,
         days: 7,
       });
-    const watched = async (exitCode: number) => {
-      await expect(served.docket('job', 'watch', id)).rejects.toMatchObject({ exitCode });
+    const watched = async (exitCode: number, message = '') => {
+      await expect(served.docket('job', 'watch', id)).rejects.toMatchObject({
+        message: expect.stringContaining(message),
+        exitCode,
+      });
       return served.printed().join('\n');
     };
     await wait(1);
-    expect(await watched(5)).toContain('Plan 1.');
+    const next = `Go on with "docket job approve ${id} --turn 1" or "docket job reject ${id} --turn 1".`;
+    expect(await watched(5, next)).toContain('Plan 1.');
     await served.docket('job', 'message', id, 'Plan more');
     await wait(2);
     const printed = await watched(5);

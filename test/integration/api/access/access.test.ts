@@ -96,6 +96,17 @@ describe('keys', () => {
     }
   });
 
+  it.each([
+    ['no header', () => ({})],
+    ['a key without its scheme', (admin: string) => ({ authorization: admin })],
+    ['a scheme without a key', () => ({ authorization: 'Bearer ' })],
+    ['another scheme', (admin: string) => ({ authorization: `Token ${admin}` })],
+  ])('says how to send a key to a request with %s', async (_what, headersWith) => {
+    const { api, mine, myJob, admin } = shared;
+    const answer = await api.ask(`/v2/agent/${mine.id}/job/${myJob.id}`, { headers: headersWith(admin) });
+    expect(answer.body).toEqual({ error: 'This request requires an API key: Authorization: Bearer <key>.' });
+  });
+
   it('accepts the scheme in any case', async () => {
     const { api, mine, myJob, admin } = shared;
     const headers = { authorization: `bEARER ${admin}` };

@@ -50,6 +50,17 @@ describe('for a person', () => {
     expect(printed).toEqual(['id:        x', 'createdAt: 1970-01-01T00:00:00.000Z', 'tags:      -']);
   });
 
+  it('prints the entries of a list of objects one by one', () => {
+    const sources = [{ kind: 'website', labels: ['a', 'b'], skipped: [{ path: '/x' }] }, { kind: 'issues' }];
+    printRecord(commandWith({ json: false }), { sources });
+    expect(printed).toEqual([
+      'sources.0.kind:           website',
+      'sources.0.labels:         a, b',
+      'sources.0.skipped.0.path: /x',
+      'sources.1.kind:           issues',
+    ]);
+  });
+
   it('aligns a table without trailing spaces', () => {
     printList(commandWith({ json: false }), rows, {
       name: (row) => row.name,
