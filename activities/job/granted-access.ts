@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { Owner } from '../../db/caller.ts';
 import type { GrantStore } from '../../db/organizations/grants.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
@@ -206,6 +207,11 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
       }
       const paths = realPathsOfDirectory(directory, folder, roots.directories);
       if (isGranted(await grants.resources(owner), paths)) return;
+      if (paths === null && relative(roots.directories, directory).startsWith('..')) {
+        throw new SourceFolderError(
+          `${directory} is outside DOCKET_SITE_DIRECTORIES, the folder for the directories of sites on this machine.`,
+        );
+      }
       throw new SourceFolderError(noGrantForPath(owner.organizationId, 'directory', directory));
     },
 

@@ -62,7 +62,10 @@ export function parseRepository(text: string, rules: RepositoryRules): ParsedRep
     return parseSsh({ user, authority: sshAuthority, path: below }, allowedHosts);
   }
   const [, authority, path] = httpsPattern.exec(text) ?? [];
-  if (authority === undefined) return refused('must be an https:// address, such as https://github.com/owner/name');
+  if (authority === undefined) {
+    const orPath = localRoot === null ? '' : ', or the absolute path of a repository on this machine';
+    return refused(`must be an https:// address, such as https://github.com/owner/name${orPath}`);
+  }
   return parseHttps(authority, path ?? '', allowedHosts);
 }
 

@@ -192,6 +192,7 @@ describe('a path on this machine', () => {
     expect(await reads(at('a/docs'), 'b')).toEqual(none);
     expect(await reads(at('a/docs'), '../../b')).toEqual(none);
     expect(await reads(at('b'))).toEqual(expect.stringContaining(`There is no directory ${at('b')}`));
+    expect(await reads('/srv/docs')).toMatch(/^\/srv\/docs is outside DOCKET_SITE_DIRECTORIES/);
   });
 });
 
