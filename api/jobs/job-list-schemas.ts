@@ -7,7 +7,7 @@ import { jobStates, mostCounted, pullRequestStates } from '../../db/jobs/job-sta
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { mostOfPage } from '../../db/page.ts';
 import { nextCursor, pageQuerySchema } from '../http/page-schemas.ts';
-import { time, timeOrNull } from '../../lib/time-schemas.ts';
+import { givenTime, time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const project = z
   .string()
@@ -15,11 +15,7 @@ const project = z
   .optional()
   .meta({ description: 'Only jobs of this project.' });
 
-const createdSince = z.iso
-  .datetime({ offset: true, message: 'must be a time in ISO 8601' })
-  .transform((text) => new Date(text))
-  .optional()
-  .meta({ description: 'Only jobs created at or after this time.' });
+const createdSince = givenTime.optional().meta({ description: 'Only jobs created at or after this time.' });
 
 /** Several values of a parameter, which may be repeated or hold commas. */
 function severalOf<Value extends z.ZodType<unknown, string>>(value: Value) {

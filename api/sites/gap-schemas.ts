@@ -5,7 +5,7 @@ import { mostOfPage } from '../../db/page.ts';
 import { mostRemarks } from '../../search/query/cluster-questions.ts';
 import { mostSources } from '../../db/sites/threads.ts';
 import { nextCursor, pageQuerySchema, wholeNumber } from '../http/page-schemas.ts';
-import { time, timeOrNull } from '../../lib/time-schemas.ts';
+import { givenTime, time, timeOrNull } from '../../lib/time-schemas.ts';
 
 /** Maximum number of searches listed by `GET …/searches`. */
 export const mostSearches = 200;
@@ -28,10 +28,7 @@ const booleanText = z
   .pipe(z.boolean());
 
 const locationName = z.string().max(200).optional();
-const moment = z.iso
-  .datetime({ offset: true, message: 'must be a time in ISO 8601' })
-  .transform((text) => new Date(text))
-  .optional();
+const moment = givenTime.optional();
 
 /** Query of `GET …/conversations`. */
 export const conversationQuerySchema = pageQuerySchema.extend({

@@ -198,6 +198,12 @@ describe('the jobs of an organization', () => {
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
   });
 
+  it.each(['2026-11-01', '2026-11-01T00:00:00'])('asks for the zone of the time %s', async (text) => {
+    const { key } = await stage();
+    const { body } = await api.ask(`/v1/jobs?createdSince=${text}`, { key });
+    expect(body).toEqual({ error: 'createdSince must be a time with its zone, such as 2026-11-01T00:00:00Z.' });
+  });
+
   it('says which parameter must not be repeated', async () => {
     const { key } = await stage();
     const { body } = await api.ask('/v1/jobs?limit=1&limit=2&status=active&status=failed', { key });
