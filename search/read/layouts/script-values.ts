@@ -15,7 +15,11 @@ const number = /-?\d[\d_]*(?:\.\d+)?/y;
 /** A suffix that leaves a value as it is, such as `as const`. */
 const assertion = /(?:as|satisfies)\b(?:\[[^\]\n]*\]|[^,;\]})[])*/y;
 const emptyCall = /\(\s*\)/y;
-const constants: Record<string, unknown> = { true: true, false: false, null: null };
+const constants = new Map<string, unknown>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
 
 /**
  * Returns the value of a setting or constant of a JavaScript or TypeScript file without running it: literals, constants of
@@ -51,10 +55,11 @@ function createReader(text: string) {
     }
     names.set(name, { value: undefined, size: 0 });
     const before = left;
+    const written = name.replaceAll('$', String.raw`\$&`);
     const starts = [
-      `const\\s+${name}\\s*(?::[^=]{1,200})?=`,
-      `function\\s+${name}\\s*\\(\\s*\\)\\s*(?::[^{]{1,200})?\\{\\s*return\\b`,
-      `["']?${name}["']?\\s*:`,
+      `const\\s+${written}\\s*(?::[^=]{1,200})?=`,
+      `function\\s+${written}\\s*\\(\\s*\\)\\s*(?::[^{]{1,200})?\\{\\s*return\\b`,
+      `["']?${written}["']?\\s*:`,
     ];
     const start = new RegExp(`(?:^|[\\s{,])(?:${starts.join('|')})`, 'g');
     let places = mostPlaces;
@@ -91,7 +96,7 @@ function createReader(text: string) {
     if (digits !== undefined) return { value: Number(digits.replaceAll('_', '')), end: at + digits.length };
     const name = match(word, at)?.[0];
     if (name === undefined) return { value: undefined, end: endOfValue(at) };
-    const value = name in constants ? constants[name] : named(name, depth);
+    const value = constants.has(name) ? constants.get(name) : named(name, depth);
     return { value, end: skip(emptyCall, at + name.length) };
   }
 
@@ -127,7 +132,8 @@ function createReader(text: string) {
         value[key] = entry.value;
         ({ end } = entry);
       } else {
-        if (key !== undefined && /[,}]/.test(text[colon] ?? '')) value[key] = named(key, depth + 1);
+        // only a name may stand alone; another text would be a pattern
+        if (string === null && key !== undefined && /[,}]/.test(text[colon] ?? '')) value[key] = named(key, depth + 1);
         end = endOfValue(at);
       }
       if (next(end) === at) break;

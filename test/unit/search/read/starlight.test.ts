@@ -117,6 +117,9 @@ it.each([
   ['const a = [1].map(f)', undefined],
   ['const a = `x${b}`', undefined],
   ['x: 1', undefined],
+  ['const a = constructor', undefined],
+  ['const a = $b; const $b = 1', 1],
+  ['const a = { "b(", c: 1 }', { c: 1 }],
 ])('reads the literal value of a setting from %s', (text, value) => {
   expect(scriptValueOf(text, 'a')).toEqual(value);
 });
@@ -146,6 +149,7 @@ it.each([
   'function a(){return a()} ',
   'a:(',
   '\nexport default (',
+  '{"(?:(?:a|a)+)+b",}; const aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! ',
 ])('reads a program of nothing but %j in good time', (bit) => {
   const before = process.cpuUsage();
   scriptValueOf(`const a = ${bit.repeat(100_000 / bit.length)}`, 'a');
