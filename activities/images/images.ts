@@ -168,7 +168,8 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
       const before = await storedImage(key);
       if (before !== null) {
         const isFixed = name.kind === 'archive' || name.digest !== null;
-        if (!isFixed && now() - before.lookedUpAtMs >= freshMs) void lookUpAgain(name, key, before.root.id);
+        if (!isFixed && now() - before.lookedUpAtMs >= freshMs)
+          lookUpAgain(name, key, before.root.id).catch(() => undefined);
         return before.root;
       }
       using _lock = await acquireLock(lockOf(key), { signal });

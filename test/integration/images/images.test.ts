@@ -1,13 +1,11 @@
 import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openImages, type Images, type ImagesOptions } from '../../../activities/images/images.ts';
 import type { SandboxRoot } from '../../../activities/sandbox/sandbox-root.ts';
 import {
   architectureOfImages,
-  blobsOf,
   tarOf,
   writeImage,
   type LayerEntry,
@@ -262,37 +260,5 @@ describe('the images of a worker', () => {
     const name = await archive({ layers: [[shell]] });
     await expect((await open()).provide(name, AbortSignal.abort())).rejects.toThrow('aborted');
     expect((await (await open()).provide(name, live)).shell).toBe('/bin/sh');
-  });
-
-  it('are pulled again after a day if a tag names them, and kept if the registry is away', async () => {
-    let nowMs = 1e12;
-    let pulls = 0;
-    let isAway = false;
-    const pull: ImagesOptions['pull'] = async ({ folder }) => {
-      pulls += 1;
-      if (isAway) throw new Error('not reached');
-      const { blobs, manifest } = blobsOf({ layers: [[shell, { path: `pull-${pulls}` }]] });
-      await mkdir(join(folder, 'blobs/sha256'), { recursive: true });
-      for (const [digest, data] of blobs) await writeFile(join(folder, `blobs/${digest.replace(':', '/')}`), data);
-      await writeFile(join(folder, 'index.json'), JSON.stringify({ manifests: [{ digest: manifest.digest }] }));
-    };
-    const images = await open({ pull, now: () => nowMs, allowed: [{ kind: 'prefix', prefix: 'docker.io/' }] });
-    const first = await images.provide('tool:1', live);
-    expect(await images.provide('tool:1', live)).toEqual(first);
-    nowMs += 25 * 60 * 60_000;
-    // the job that notices does not wait for it
-    expect(await images.provide('tool:1', live)).toEqual(first);
-    await expect.poll(async () => (await images.provide('tool:1', live)).id).not.toBe(first.id);
-    const second = await images.provide('tool:1', live);
-    const pinned = `tool@sha256:${createHash('sha256').update('x').digest('hex')}`;
-    await images.provide(pinned, live);
-    nowMs += 25 * 60 * 60_000;
-    await images.provide(pinned, live);
-    expect(pulls).toBe(3);
-    isAway = true;
-    nowMs += 25 * 60 * 60_000;
-    expect(await images.provide('tool:1', live)).toEqual(second);
-    await expect.poll(() => pulls).toBe(4);
-    expect(await images.provide('tool:1', live)).toEqual(second);
   });
 });
