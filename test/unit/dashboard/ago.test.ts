@@ -7,6 +7,7 @@ const at = Date.parse('2026-11-30T02:42:49.900Z');
 
 it('never shows an older date as younger', async () => {
   vi.useFakeTimers({ now: at });
+  vi.resetModules();
   const { Ago } = await import('../../../dashboard/components/time.tsx');
   const ages = Array.from({ length: 300 }, (_, number) => number * 700);
   const shown = ages.map((age) => {
