@@ -28,14 +28,16 @@ function subscribe(listener: () => void): () => void {
 const never = () => () => undefined;
 
 /**
- * Returns the time in milliseconds since 1970, in steps of a second, or of ten from a minute after `since` on. It stands
- * still unless `isRunning`.
+ * Rounds a time down to steps of a second, or of ten from a minute after `since` on. These are steps of the age: with those
+ * of the clock, what is older than a minute could look younger than what is not.
  */
+export function inSteps(at: number, since: number): number {
+  const age = at - since;
+  return age > 60_000 ? at - (age % 10_000) : Math.floor(at / 1_000) * 1_000;
+}
+
+/** Returns the time in milliseconds since 1970, in the steps of `inSteps`. It stands still unless `isRunning`. */
 export function useClock({ isRunning = true, since = Infinity } = {}): number {
-  const read = () => {
-    const age = now - since;
-    // steps of the age: with those of the clock, what is older than a minute could look younger than what is not
-    return age > 60_000 ? now - (age % 10_000) : Math.floor(now / 1_000) * 1_000;
-  };
+  const read = () => inSteps(now, since);
   return useSyncExternalStore(isRunning ? subscribe : never, read, read);
 }
