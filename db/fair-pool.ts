@@ -52,8 +52,8 @@ export class FairPool extends Pool {
   async #open(): Promise<PoolClient> {
     try {
       return await super.connect();
-    } catch (error) {
-      throw new ConnectionError(error);
+    } catch (cause) {
+      throw new ConnectionError('No connection to PostgreSQL could be opened', { cause });
     }
   }
 

@@ -1,17 +1,6 @@
-import { codeOf } from '../lib/error-code.ts';
-
 /** No connection to PostgreSQL could be opened, whatever the reason: a rotated password and an expired certificate, too. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
-
-  constructor(cause: unknown) {
-    super(
-      `No connection to PostgreSQL: ${cause instanceof Error && cause.message !== '' ? cause.message : codeOf(cause)}.`,
-      {
-        cause,
-      },
-    );
-  }
 }
 
 const networkCodes = new Set([

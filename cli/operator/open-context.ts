@@ -56,8 +56,9 @@ export const withOperator: WithOperator = async (work) => {
     return await work({ stores, ...context });
   } catch (error) {
     if (isStoreDown(error)) {
-      const reason = error instanceof ConnectionError ? ` ${error.message}` : '';
-      throw new CommandError(`The database cannot be reached.${reason} Is "npm start" running?`, { cause: error });
+      const cause = error instanceof ConnectionError ? error.cause : null;
+      const reason = cause instanceof Error && cause.message !== '' ? ` (${cause.message})` : '';
+      throw new CommandError(`The database cannot be reached${reason}. Is "npm start" running?`, { cause: error });
     }
     if (codeOf(error) !== undefinedTable) throw error;
     throw new CommandError('The database has no tables yet. Run "npm run db:migrate" first.', { cause: error });

@@ -259,7 +259,7 @@ it('reports the store as down when it refuses a connection, whatever the reason'
     for (const attempt of [pool.query('select 1'), withTransaction(pool, async () => 1)]) {
       const failure: unknown = await attempt.catch((error: unknown) => error);
       expect(isStoreDown(failure)).toBe(true);
-      expect(failure).toMatchObject({ message: expect.stringContaining('database "missing" does not exist') });
+      expect(failure).toMatchObject({ cause: { message: 'database "missing" does not exist' } });
     }
   } finally {
     await pool.end();
