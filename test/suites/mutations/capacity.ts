@@ -118,8 +118,8 @@ export const capacityMutations: Mutation[] = [
   },
   {
     name: 'an ended job that is archived is counted twice',
-    file: 'db/migrations/0036-job-totals.sql',
-    find: "if tg_op <> 'INSERT' and old.status <> 'active' then",
+    file: 'db/migrations/0114-totals-of-deleted-jobs.sql',
+    find: "if tg_op = 'UPDATE' and old.status <> 'active' then",
     replace: 'if false then',
     project: 'integration',
     tests: ['db/service-figures'],
