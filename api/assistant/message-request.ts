@@ -56,20 +56,35 @@ const contextItemSchema = z.looseObject({
 const valuesSchema = z.union([z.string(), z.array(z.string()).max(mostGroups)]);
 
 /** Search criteria. Unknown fields are accepted and ignored. */
-export const filterSchema = z.looseObject({
-  version: z.string().nullish(),
-  language: z.string().nullish(),
-  tag: z.string().nullish(),
-  groups: valuesSchema.nullish(),
-});
+export const filterSchema = z
+  .looseObject({
+    version: z.string().nullish(),
+    language: z.string().nullish(),
+    tag: z.string().nullish(),
+    groups: valuesSchema.nullish(),
+  })
+  .nullish()
+  .meta({ description: 'Only pages of this version, language, tag or group.' });
 
 const envelopeSchema = z.looseObject({
-  fp: z.string().min(1),
+  fp: z.string().min(1).meta({ description: 'An identifier of the reader, or "anonymous".' }),
   messages: z.array(z.unknown()).min(1),
-  threadId: z.string().nullish(),
-  retrievalPageSize: z.int().min(1).max(50).nullish(),
-  filter: filterSchema.nullish(),
-  context: z.array(contextItemSchema).max(mostContextItems).nullish(),
+  threadId: z
+    .string()
+    .nullish()
+    .meta({ description: 'The conversation to continue: the `threadId` of an earlier answer.' }),
+  retrievalPageSize: z
+    .int()
+    .min(1)
+    .max(50)
+    .nullish()
+    .meta({ description: 'How many passages the model is shown; 5 by default.' }),
+  filter: filterSchema,
+  context: z
+    .array(contextItemSchema)
+    .max(mostContextItems)
+    .nullish()
+    .meta({ description: `What the question is about; the first ${usedContextItems} are used.` }),
   currentPath: z
     .string()
     .refine((path) => [...path].length <= longestCurrentPath, `must have at most ${longestCurrentPath} characters`)
@@ -77,9 +92,11 @@ const envelopeSchema = z.looseObject({
     .meta({
       description: "Path of the page that the reader is on: that of the site's page, or of the browser's address.",
     }),
-  id: z.unknown().optional(),
+  id: z.unknown().optional().meta({ description: "The client's id of the chat, under which an answer is resumed." }),
   trigger: z.unknown().optional(),
-  resumable: z.boolean().nullish(),
+  resumable: z.boolean().nullish().meta({
+    description: 'true lets the answer go on when the reader leaves, to be resumed with its `X-Resume-Token`.',
+  }),
   stream: z
     .boolean()
     .nullish()
@@ -99,7 +116,11 @@ const envelopeSchema = z.looseObject({
  * send back what they received (wire format, section 6).
  */
 export const messageBodySchema = envelopeSchema.extend({
-  messages: z.array(messageSchema).min(1).max(mostMessages),
+  messages: z
+    .array(messageSchema)
+    .min(1)
+    .max(mostMessages)
+    .meta({ description: 'The conversation, oldest first; the last one of the user is the question.' }),
 });
 
 interface ConversationMessage {
@@ -235,7 +256,7 @@ function hasFiles({ parts }: Message, given: unknown): boolean {
 }
 
 /** Returns the known criteria of a filter, or null when it has none. */
-export function toSearchFilter(filter: z.infer<typeof filterSchema> | null | undefined): SearchFilter | null {
+export function toSearchFilter(filter: z.infer<typeof filterSchema>): SearchFilter | null {
   if (filter === null || filter === undefined) return null;
   const { version, language, tag, groups } = filter;
   const kept: SearchFilter = {};

@@ -46,17 +46,15 @@ const longestQuestion = 20_000;
 /** Characters of a page per call. */
 const longestExcerpt = 50_000;
 
-const filter = filterSchema.nullish().meta({ description: 'Only pages of this version, language, tag or group.' });
-
 const askInput = closedBody({
   question: z
     .string()
     .max(longestQuestion)
     .refine((text) => text.trim() !== '', 'must not be blank')
     .meta({ description: 'A complete question; it has to make sense without earlier ones.' }),
-  threadId: messageBodySchema.shape.threadId.meta({ description: 'The conversation that the question continues.' }),
+  threadId: messageBodySchema.shape.threadId,
   currentPath: messageBodySchema.shape.currentPath,
-  filter,
+  filter: filterSchema,
 });
 
 const answerSchema = z.object({
@@ -74,7 +72,7 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
       name: 'search',
       title: 'Search the documentation',
       description: 'Returns the passages of the documentation that match a query best.',
-      input: closedBody({ ...searchBodySchema.shape, filter }),
+      input: closedBody(searchBodySchema.shape),
       output: z.object({ passages: passagesSchema }),
       isReadOnly: true,
       async run({ query, pageSize, filter }, { reader, gone }) {
@@ -89,7 +87,7 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
       input: closedBody({
         path: pageBodySchema.shape.path.meta({ description: 'For example guides/install, as search returns it.' }),
         offset: z.int().min(0).default(0).meta({ description: 'Where the part begins, in characters.' }),
-        filter,
+        filter: filterSchema,
       }),
       isReadOnly: true,
       async run({ path, offset, filter }, { reader }) {

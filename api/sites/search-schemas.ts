@@ -10,8 +10,8 @@ export const searchBodySchema = z.looseObject({
     .string()
     .max(2_000)
     .refine((query) => query.trim() !== '', 'must not be blank'),
-  pageSize: z.int().min(1).max(mostPassages).default(10),
-  filter: filterSchema.nullish(),
+  pageSize: z.int().min(1).max(mostPassages).default(10).meta({ description: 'How many passages to return.' }),
+  filter: filterSchema,
 });
 
 export const passagesSchema = z
@@ -23,7 +23,7 @@ const mostSuggestions = 10;
 export const suggestBodySchema = z.looseObject({
   query: z.string().max(200).meta({ description: 'What the reader has typed; empty for the starter questions.' }),
   limit: z.int().min(1).max(mostSuggestions).default(6),
-  filter: filterSchema.nullish(),
+  filter: filterSchema,
 });
 
 export const suggestionsSchema = z.object({

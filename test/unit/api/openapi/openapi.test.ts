@@ -22,3 +22,10 @@ it('describes the job endpoints from their validators', () => {
   for (const operation of operations as any[]) expect(operation.operationId).toMatch(/^[a-z]/);
   expect(JSON.stringify(document)).not.toContain('$schema');
 });
+
+it('says what each field of a question means, but one that only the AI SDK sends', () => {
+  const document: any = JSON.parse(JSON.stringify(createOpenApi({ baseUrl: 'https://docket.example.com', routes })));
+  const { post } = document.paths['/discovery/v2/assistant/{domain}/message'];
+  const fields: [string, any][] = Object.entries(post.requestBody.content['application/json'].schema.properties);
+  expect(fields.filter(([, { description }]) => description === undefined).map(([name]) => name)).toEqual(['trigger']);
+});
