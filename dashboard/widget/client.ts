@@ -88,6 +88,8 @@ export interface Suggestions {
 }
 
 export interface Client {
+  /** URL of the site's assistant. Conversations of different sites are stored apart by it. */
+  readonly address: string;
   /** Asks a question. Rejects with AnswerError when the server refuses it. */
   ask(question: Question, signal?: AbortSignal): Promise<Answer>;
   /** Resumes an answer from its first event; null when there is nothing to resume. */
@@ -152,6 +154,7 @@ export function createClientWith(
   }
 
   return {
+    address: assistant,
     async ask({ chatId, messages, threadId, context, currentPath }, signal) {
       const response = await post(
         `${assistant}/message`,

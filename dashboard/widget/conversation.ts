@@ -35,7 +35,7 @@ export interface ConversationOptions {
   client: Client;
   /** Where the conversation is kept over a reload, for example `sessionStorage`. Without it, nothing is kept. */
   storage?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null;
-  /** Name in the storage. */
+  /** Name in the storage; by default one for the site of the client. */
   storageKey?: string;
 }
 
@@ -45,7 +45,10 @@ const mostSentMessages = 20;
 
 /** Creates a conversation, restored from the storage. Call `resume` to continue an answer that was in progress. */
 export function createConversation({ client, storage, storageKey }: ConversationOptions): Conversation {
-  const stored: ConversationStorage = createConversationStorage(storage ?? null, storageKey ?? 'docket');
+  const stored: ConversationStorage = createConversationStorage(
+    storage ?? null,
+    storageKey ?? `docket:${client.address}`,
+  );
   const restored = stored.load();
   let state: ChatState = restored?.state ?? empty;
   let handle: ResumeHandle | null = restored?.resume ?? null;

@@ -32,8 +32,7 @@ interface Mounted extends Pick<DocketWidget, 'open' | 'close'>, Disposable {}
 
 function mount(settings: WidgetSettings): Mounted {
   const client = createClient(settings);
-  const storageKey = `docket:${settings.baseUrl}:${settings.site}`;
-  const conversation = createConversation({ client, storage: sessionStorageOrNull(), storageKey });
+  const conversation = createConversation({ client, storage: sessionStorageOrNull() });
   const panel = createPanel();
 
   const host = document.createElement('docket-chat');

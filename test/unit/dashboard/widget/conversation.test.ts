@@ -31,10 +31,12 @@ const answerOf = (events: AsyncIterable<AnswerEvent>): Answer => ({
   events,
 });
 
+const address = 'https://docket.example.com/discovery/v2/assistant/my-docs';
+
 function clientOf(overrides: Partial<Client>): Client {
   const unexpected = () => Promise.reject(new Error('unexpected call'));
   const none = { ask: unexpected, resume: unexpected, stop: unexpected, rate: unexpected, search: unexpected };
-  return { ...none, suggest: unexpected, ...overrides };
+  return { address, ...none, suggest: unexpected, ...overrides };
 }
 
 function memoryStorage() {
@@ -140,12 +142,14 @@ describe('a conversation', () => {
     });
     void first.ask('How?');
     await vi.waitFor(() => expect(textsOf(first)).toEqual(['How?', 'Run ']), 30_000);
-    expect(storage.getItem('docket')).toContain('secret');
+    const other = clientOf({ address: address.replace('my-docs', 'others') });
+    expect(createConversation({ client: other, storage }).state().messages).toEqual([]);
+    expect(storage.getItem(`docket:${address}`)).toContain('secret');
     const second = createConversation({ client: clientOf({ resume: async () => answerOf(send(whole)) }), storage });
     expect(second.state().status).toBe('streaming');
     await second.resume();
     expect(textsOf(second)).toEqual(['How?', 'Run it.']);
-    expect(storage.getItem('docket')).not.toContain('secret');
+    expect(storage.getItem(`docket:${address}`)).not.toContain('secret');
     first.stop();
   });
 
