@@ -43,23 +43,27 @@ export function promptOf({
   weakScore: number;
   site: Pick<SiteRow, 'baseUrl' | 'instructions'>;
 }): LanguageModelV4Prompt {
-  const history = request.history.slice(-rememberedMessages).map(({ role, text }) => {
-    const content = [{ type: 'text' as const, text: text.slice(0, longestRememberedMessage) }];
-    return role === 'user' ? { role: 'user' as const, content } : { role: 'assistant' as const, content };
-  });
+  const history = request.history
+    .slice(-rememberedMessages)
+    .map(({ role, text }) => ({ role, text: text.slice(0, longestRememberedMessage) }));
+  const question = `${aboutReader(request)}${groundedQuestion(request, { query, hits, weakScore, baseUrl })}`;
   return [
     { role: 'system', content: own === null ? instructions : `${instructions}\n\n${ownerLead}\n${own}` },
-    ...history,
-    {
-      role: 'user',
-      content: [
-        {
-          type: 'text',
-          text: `${aboutReader(request)}${groundedQuestion(request, { query, hits, weakScore, baseUrl })}`,
-        },
-      ],
-    },
+    ...inTurns([...history, { role: 'user', text: question }]),
   ];
+}
+
+/** Returns messages whose roles alternate and begin with the user's, which Anthropic and many chat templates demand. */
+function inTurns(messages: MessageRequest['history']): LanguageModelV4Prompt {
+  const turns: { role: 'user' | 'assistant'; content: { type: 'text'; text: string }[] }[] = [];
+  for (const { role, text } of messages) {
+    const last = turns.at(-1);
+    // half a character of a truncated text is refused, too
+    const part = { type: 'text' as const, text: text.toWellFormed() };
+    if (last?.role === role) last.content.push(part);
+    else if (last !== undefined || role === 'user') turns.push({ role, content: [part] });
+  }
+  return turns;
 }
 
 function groundedQuestion(

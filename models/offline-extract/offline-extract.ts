@@ -99,8 +99,9 @@ function nearTo(first: Passage, { path }: Passage): number {
 function questionOf(prompt: LanguageModelV4Prompt): GroundedQuestion | null {
   const message = prompt.findLast(({ role }) => role === 'user');
   if (message?.role !== 'user') return null;
-  const text = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-  return parseGroundedQuestion(text);
+  // earlier parts are messages that had no answer
+  const part = message.content.findLast(({ type }) => type === 'text');
+  return part?.type === 'text' ? parseGroundedQuestion(part.text) : null;
 }
 
 function linkTextOf({ title, headings, path }: Passage): string {
