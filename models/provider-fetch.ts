@@ -22,7 +22,8 @@ const mostMarks = 20_000;
  */
 export async function fetchFromProvider(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   await beforeRequest.getStore()?.();
-  const response = await fetch(input, { ...init, redirect: 'manual' });
+  const options = { ...init, redirect: 'manual' as const, dispatcher: withoutTimeouts() };
+  const response = await fetch(input, options);
   if (response.body === null) return response;
   const { status, statusText, headers } = response;
   const isStream = response.ok && headers.get('content-type')?.startsWith('text/event-stream') === true;
@@ -41,6 +42,30 @@ export async function fetchFromProvider(...[input, init]: Parameters<typeof fetc
     },
   });
   return new Response(response.body.pipeThrough(limit), { status, statusText, headers });
+}
+
+// loads `fetch`, which then sets its dispatcher
+void Response;
+const dispatcherOfFetch = Symbol.for('undici.globalDispatcher.1');
+
+interface Dispatcher {
+  dispatch(options: object, handler: object): boolean;
+}
+
+/**
+ * Returns the dispatcher of `fetch` without its limits: it fails after 5 minutes of silence, in which some models still
+ * think. The callers have limits of their own.
+ */
+function withoutTimeouts(): Dispatcher | undefined {
+  const usual: unknown = Reflect.get(globalThis, dispatcherOfFetch);
+  if (!isDispatcher(usual)) return undefined;
+  return {
+    dispatch: (options, handler) => usual.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler),
+  };
+}
+
+function isDispatcher(value: unknown): value is Dispatcher {
+  return typeof value === 'object' && value !== null && 'dispatch' in value;
 }
 
 const marks = new Set(Buffer.from('{[,'));
