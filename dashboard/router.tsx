@@ -192,8 +192,9 @@ export const router = createRouter({
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
-  defaultErrorComponent: ({ error, reset }) => (
-    <ErrorNote title="This page could not be displayed" message={messageOf(error)} onRetry={reset} />
+  // the router keeps the failure to load the code of a page, which may also be gone since an update of Docket
+  defaultErrorComponent: ({ error }) => (
+    <ErrorNote title="This page could not be displayed" message={messageOf(error)} onRetry={() => location.reload()} />
   ),
 });
 

@@ -57,6 +57,17 @@ describe.runIf(chromiumPath !== null)('a session', () => {
     expect([await after(7), await after(9)]).toEqual(['hidden', 'visible']);
   });
 
+  it('shows a page whose code did not load once it is asked to try again', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await page.route('**/assets/gaps-*', (route) => route.abort());
+    await page.getByRole('link', { name: 'Gaps', exact: true }).click();
+    await page.getByRole('heading', { name: 'This page could not be displayed' }).waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('heading', { name: 'Gaps', exact: true }).waitFor();
+  });
+
   it('does nothing for a page of another origin', async () => {
     await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page, context } = visit;
