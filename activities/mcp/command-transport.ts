@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { createJsonScan } from '../../lib/json-scan.ts';
-import { jsonLimits, mostBytes } from './mcp-fetch.ts';
+import { createSessionLimit, jsonLimits, mostBytes } from './mcp-fetch.ts';
 import { McpProblem } from './mcp-problem.ts';
 import type { ServerProcess } from './server-process.ts';
 
@@ -20,6 +20,7 @@ export function createCommandTransport(
   let chunks: Buffer[] = [];
   let size = 0;
   let messages = 0;
+  const count = createSessionLimit();
   let scan = createJsonScan(jsonLimits);
 
   const transport: Transport = {
@@ -58,6 +59,7 @@ export function createCommandTransport(
 
   function add(chunk: Buffer): void {
     size += chunk.length;
+    count(chunk.length);
     if (size > mostBytes) throw new McpProblem('answered with more than 4 MB');
     const problem = scan(chunk);
     if (problem !== null) throw new McpProblem(`answered with JSON that ${problem}`);

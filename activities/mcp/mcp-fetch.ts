@@ -19,12 +19,25 @@ export interface McpFetchOptions {
 /** Limits of one response. */
 export const mostBytes = 4 * 1024 * 1024;
 export const jsonLimits = { deepest: 64, mostValues: 50_000 };
+/** All responses of one session. Parsing them takes time that the jobs of others need. */
+const mostSessionBytes = 4 * mostBytes;
+
+/** Returns a function that counts the bytes that a server has sent in a session. It throws McpProblem above the limit. */
+export function createSessionLimit(): (bytes: number) => void {
+  let received = 0;
+  return (bytes) => {
+    received += bytes;
+    if (received > mostSessionBytes) throw new McpProblem('answered with more than 16 MB in all');
+  };
+}
+
 /** Largest number of requests per session; a server can provoke some of them with requests of its own. */
 const mostRequests = 300;
 
 /** Creates the fetch of an MCP client: by checked addresses only, without redirects, and with bounded responses. */
 export function createMcpFetch({ egress, privateHosts, headers, signal, onProblem }: McpFetchOptions): FetchLike {
   let requests = 0;
+  const count = createSessionLimit();
 
   async function* bounded(response: IncomingMessage): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     const scan = createJsonScan(jsonLimits);
@@ -33,6 +46,7 @@ export function createMcpFetch({ egress, privateHosts, headers, signal, onProble
       for await (const chunk of response) {
         const bytes = Buffer.from(chunk);
         size += bytes.length;
+        count(bytes.length);
         if (size > mostBytes) throw new McpProblem('answered with more than 4 MB');
         const problem = scan(bytes);
         if (problem !== null) throw new McpProblem(`answered with JSON that ${problem}`);

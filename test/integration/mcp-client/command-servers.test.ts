@@ -77,6 +77,14 @@ const hostile: [what: string, command: string[], problem: RegExp, detail: RegExp
   ['floods with values', shell("yes '1,' | tr -d '\\n'"), /more than 50000 values/, null],
   ['floods with messages', shell(`yes '${message}'`), /too many messages/, null],
   [
+    'floods with long messages',
+    shell(
+      `line=$(head -c 3000000 /dev/zero | tr '\\0' x); while echo '${message.slice(0, -1)},"params":{"a":"'$line'"}}'; do :; done`,
+    ),
+    /more than 16 MB in all/,
+    null,
+  ],
+  [
     'floods with requests',
     shell(`yes '{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{}}'`),
     /too many messages/,

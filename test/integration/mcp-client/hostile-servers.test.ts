@@ -1,4 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { startMcpServer } from '../../support/servers/mcp-server.ts';
 import { echo, sceneOf } from './scene.ts';
@@ -17,6 +18,17 @@ const flood = (chunk: string) => (_request: unknown, response: ServerResponse) =
   more();
 };
 
+const pages = async (request: IncomingMessage, response: ServerResponse) => {
+  const { id, method } = JSON.parse(await text(request));
+  if (id === undefined) return void response.writeHead(202).end();
+  const serverInfo = { name: 'x', version: '1' };
+  const result =
+    method === 'initialize'
+      ? { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo }
+      : { tools: [], nextCursor: 'more', _meta: { x: 'y'.repeat(3_000_000) } };
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+};
+
 const answers: [string, (request: never, response: ServerResponse) => void, RegExp][] = [
   ['redirects', say(307, { location: 'http://169.254.169.254/' }), /redirects, which is not followed/],
   ['redirects within its origin', say(307, { location: '/other' }), /redirects, which is not followed/],
@@ -33,6 +45,7 @@ const answers: [string, (request: never, response: ServerResponse) => void, RegE
     /as the protocol requires/,
   ],
   ['floods', flood('"lorem ipsum dolor",'), /answered with (?:more than 4 MB|JSON that holds more than 50000 values)/],
+  ['floods with pages', pages, /more than 16 MB in all/],
   ['floods with nesting', flood('[[[[[[[['), /nested deeper/],
   ['closes the connection', (_request, response) => void response.destroy(), /did not respond/],
 ];
