@@ -9,6 +9,7 @@ import type { TurnRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import { showPath } from '../tools/files/agent-path.ts';
 import { takenOver } from '../attempt.ts';
+import type { UpstreamMerge } from '../workspaces/merge-upstream.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
 
@@ -35,7 +36,7 @@ export async function publishedOf(
 
 /**
  * Starts a further turn with the current state of the job's branch: commits that others pushed are merged into its
- * working copy, and a job whose pull request was merged continues from the base branch. Runs once per turn, in the
+ * working copy, then the base branch if the turn's message asks for it, and a job whose pull request was merged continues from the base branch. Runs once per turn, in the
  * attempt that holds the effect.
  */
 export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSignal): Promise<void> {
@@ -52,6 +53,7 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
   await branches.setPullRequestState({ jobId: job.id, prId: job.prId, ...standing });
   const asBase = standing.state === 'merged';
   const base = baseOf(job);
+  const isBaseWanted = !asBase && (await branches.asksForBase(ref));
   const merged =
     standing.state === 'closed'
       ? null
@@ -63,6 +65,8 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
           branch: asBase ? base.branch : job.branch,
           published,
           asBase,
+          base: isBaseWanted ? base.branch : null,
+          mergesBase: job.mergedFrom !== null,
         });
   if (merged === null) return;
   const branch: AdoptedBranch = {
@@ -71,13 +75,35 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
     headSnapshot: merged.headSnapshot,
     head: asBase
       ? { kind: 'merged', baseCommit: merged.commit }
-      : { kind: 'moved', commit: merged.commit, tree: merged.headTree },
-    note: overruledNote(merged.overruled),
+      : {
+          kind: 'moved',
+          commit: merged.commit,
+          tree: merged.headTree,
+          baseCommit: merged.merged?.commit ?? null,
+        },
+    note: noteOf(overruledNote(merged.overruled), mergedNote(base.branch, merged.merged)),
   };
   if (!(await branches.adopt({ ...effect, fence, branch, result: { isFollowed: true } }))) throw takenOver();
 }
 
 const mostNamed = 20;
+
+function noteOf(...notes: (string | null)[]): string | null {
+  const texts = notes.filter((text) => text !== null);
+  return texts.length === 0 ? null : texts.join('\n\n');
+}
+
+/** Null when the base branch was not merged. */
+function mergedNote(branch: string, merged: UpstreamMerge['merged']): string | null {
+  if (merged === null) return null;
+  const done = `Your working copy now contains a merge of your change with commit ${merged.commit} of the base branch ${branch}. It is published as a merge commit when you finish.`;
+  if (merged.messages.length === 0) return `${done} There were no conflicts.`;
+  const named = merged.messages.slice(0, mostNamed).map((message) => `- ${showPath(message.trimEnd())}`);
+  if (merged.messages.length > mostNamed) named.push(`- and ${merged.messages.length - mostNamed} more`);
+  return `${done} git reports these conflicts, where it calls the base branch ${merged.commit}:
+${named.join('\n')}
+Resolve them so that both sides keep what they intend. In a file with conflict markers, your change is above ======= and the base branch below; leave no markers. git has kept one version of a binary file or of a file that one side deleted or renamed: decide which is right.`;
+}
 
 /** Null when none of the job's changes were lost. */
 function overruledNote(paths: string[]): string | null {

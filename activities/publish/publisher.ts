@@ -1,6 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
-import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import type { JobBranchStore } from '../../db/for-worker/job-branches.ts';
 import type { JobContextStore } from '../../db/for-worker/job-context.ts';
@@ -17,9 +16,8 @@ import type { Workspaces } from '../workspaces/workspaces.ts';
 import type { JobWithProject } from '../job/granted-access.ts';
 import { publishedOf } from '../job/follow-up.ts';
 import { baseOf, type JobAccess } from '../job/job-access.ts';
+import { createChangeCheck } from './check-change.ts';
 import { inactiveWords } from './inactive-text.ts';
-import { createPathRules, problemWithChanges } from '../tools/path-rules.ts';
-import type { OwnPath } from '../workspaces/own-paths.ts';
 import { bodyOf, branchOf, commitMessageOf, incompleteOf, titleOf } from './pull-request-text.ts';
 import type { ChangeText, Summary } from './pull-request-text.ts';
 import { readSummary, treeToPublish, type TurnSummary } from './read-summary.ts';
@@ -95,7 +93,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const isFinished = work.stopped === null;
     const given = await readSummary(deps, ref, { isReviewWanted: isFinished && isReviewed(job, deps.selfReview) });
     const tree = await treeToPublish(deps, ref, isFinished ? given.cutReview : undefined);
-    const isPublished = tree !== null && tree === job.headTree && job.prLink !== null;
+    const isPublished = tree !== null && tree === job.headTree && job.mergedFrom === null && job.prLink !== null;
     const snapshot = tree === null || isPublished ? null : await steps.snapshot(job.id, tree);
     if (snapshot === null || (snapshot.changedFiles === 0 && job.headTree === null)) {
       const { summary } = await describeChange(work, given, isPublished ? job.check : null);
@@ -218,23 +216,14 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       ...changeOf({ job, text, branch, snapshot }),
       published: await publishedOf(steps, job),
       isFurther: branch === job.branch,
-      checkPaths: await pathCheckOf(job),
+      checkPaths: createChangeCheck(await access.projectOf(job), { snapshot, redact }),
+      mergedFrom: job.mergedFrom,
       beforePush: () => mayAct({ ...effect, fence }, { job, signal }),
     });
     const done = { commit: publication.commit, tree: publication.snapshot.tree, branch };
     const adopted = { tree: done.tree, snapshot: publication.snapshot };
     if (!(await branches.adopt({ ...effect, fence, branch: adopted, result: done }))) throw takenOver();
     return done;
-  }
-
-  /** The tools refuse such changes; this check covers changes made in any other way. */
-  async function pathCheckOf(job: JobRow) {
-    const rules = createPathRules(await access.projectOf(job));
-    return async (changes: OwnPath[]) => {
-      const problem = await problemWithChanges(rules, changes);
-      if (problem === null) return;
-      throw ApplicationFailure.nonRetryable(redact(`Nothing was pushed: ${problem}`), FailureType.PathNotAllowed);
-    };
   }
 
   async function openPullRequest(

@@ -5,6 +5,7 @@ import type { ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { StepRef, TurnRef } from '../../workflows/contract/job.ts';
 import { historyTools } from './history/history-tools.ts';
+import { refusalForMarkers } from './conflict-markers.ts';
 import { describeEnd } from './run-tool.ts';
 import type { ToolContext } from './agent-tool.ts';
 import { takenOver } from '../attempt.ts';
@@ -57,11 +58,15 @@ function isChange({ job, tree, snapshot }: Pick<FinishedBatch, 'job' | 'tree' | 
 
 /**
  * Returns the results of a batch that ends the work, after running the check command on the working copy. If the check
- * did not pass, the result of `finish` contains its output, so that the agent continues. Safe to run twice: the result
+ * did not pass, or if the change has conflict markers, the result of `finish` says so, and the agent continues. Safe to run twice: the result
  * of a step's check is stored.
  */
 export async function checkedResults(effects: EffectStore, batch: FinishedBatch): Promise<ToolResult[]> {
   const { ref, command, results, runCommand } = batch;
+  const refuse = (output: string) =>
+    results.map((one) => (one.toolName === 'finish' ? { ...one, output, isError: true } : one));
+  const marked = await refusalForMarkers(effects, ref, batch.snapshot);
+  if (marked !== null) return refuse(marked);
   if (command === null || runCommand === undefined || !isChange(batch)) return results;
   const effectKey = { jobId: ref.jobId, turn: ref.turn, effect };
   const { fence, result } = await effects.claim(effectKey);
@@ -74,8 +79,7 @@ export async function checkedResults(effects: EffectStore, batch: FinishedBatch)
   }
   const failures = tries.filter(({ passed }) => !passed).length;
   if (last.passed || failures >= mostChecks) return results;
-  const output = refusal(last, mostChecks - failures);
-  return results.map((one) => (one.toolName === 'finish' ? { ...one, output, isError: true } : one));
+  return refuse(refusal(last, mostChecks - failures));
 }
 
 async function tryCheck(batch: FinishedBatch, command: string, tries: CheckTry[]): Promise<CheckTry> {

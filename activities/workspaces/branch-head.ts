@@ -22,6 +22,16 @@ export async function fetchHead(git: Git, request: BranchRequest, ref: string): 
   await fetchRefs(git, { ...request, gitDir: request.job.gitDir, refspecs: [`+${ref}:refs/docket/seen`] });
 }
 
+/** Reports whether a commit is another one or part of its history; both are present in the job's git directory. */
+export async function isAncestor(
+  git: Git,
+  { job, signal }: JobAccess,
+  { commit, of }: { commit: string; of: string },
+): Promise<boolean> {
+  const args = ['merge-base', '--is-ancestor', commit, of];
+  return (await git.run({ gitDir: job.gitDir, args, acceptedExitCodes: [1], signal })).exitCode === 0;
+}
+
 /** Returns the tree of a commit that is present in the job's git directory. */
 export async function treeOf(git: Git, { job, signal }: BranchRequest, commit: string): Promise<string> {
   const args = ['rev-parse', '--verify', '--quiet', `${commit}^{tree}`];

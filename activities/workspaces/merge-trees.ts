@@ -7,14 +7,26 @@ import { listedEntries } from '../git/listed-entries.ts';
 import type { JobDirectory } from './job-directory.ts';
 import { checkTree, type TreeLimits } from './tree-limits.ts';
 
-export interface MergeRequest {
+interface MergePlace {
   job: JobDirectory;
+  limits: TreeLimits;
+  signal: AbortSignal;
+}
+
+export interface MergeRequest extends MergePlace {
   /** Common base of both sides. */
   base: string;
   ours: string;
   theirs: string;
-  limits: TreeLimits;
-  signal: AbortSignal;
+}
+
+/** A merge as git makes it: files with conflicts have its markers, where it can write some. */
+interface GitMerge {
+  tree: string;
+  /** Files with conflicts, with each byte of a name as one character. */
+  conflicts: string[];
+  /** Sentences of git about the conflicts. */
+  messages: string[];
 }
 
 const identity = {
@@ -92,28 +104,43 @@ async function entriesOf(
   return found;
 }
 
-/** Returns the tree as git merges it, and the files with conflicts, with each byte of a name as one character. */
-async function merge(
-  git: Git,
-  { job, base, ours, theirs, limits, signal }: MergeRequest,
-): Promise<{ tree: string; conflicts: string[] }> {
+async function merge(git: Git, request: MergeRequest): Promise<Pick<GitMerge, 'tree' | 'conflicts'>> {
+  const { job, base, ours, theirs, limits, signal } = request;
   const { gitDir } = job;
   // it comes from outside: its tree has not been checked yet
   await checkTree(git, { gitDir, tree: theirs, limits, signal });
   if (base === ours || ours === theirs) return { tree: theirs, conflicts: [] };
   if (base === theirs) return { tree: ours, conflicts: [] };
-  const commit = async (tree: string, parents: string[]) => {
-    const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', 'Merge'];
-    return (await git.run({ gitDir, args, env: identity, signal })).stdout.toString().trim();
-  };
-  // git merges commits only: these three exist for this merge
-  const begin = await commit(base, []);
-  const sides = [await commit(ours, [begin]), await commit(theirs, [begin])];
-  const args = ['merge-tree', '--write-tree', '--no-messages', '--name-only', '-z', ...sides];
+  const begin = await commitToMerge(git, request, { tree: base, parents: [] });
+  const commit = (tree: string) => commitToMerge(git, request, { tree, parents: [begin] });
+  return mergeCommits(git, request, { ours: await commit(ours), theirs: await commit(theirs) });
+}
+
+/** Returns a commit that exists for a merge: git merges commits only. */
+export async function commitToMerge(
+  git: Git,
+  { job: { gitDir }, signal }: MergePlace,
+  { tree, parents }: { tree: string; parents: string[] },
+): Promise<string> {
+  const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', 'Merge'];
+  return (await git.run({ gitDir, args, env: identity, signal })).stdout.toString().trim();
+}
+
+/** Merges two commits from their common history. */
+export async function mergeCommits(
+  git: Git,
+  { job: { gitDir }, limits, signal }: MergePlace,
+  { ours, theirs }: { ours: string; theirs: string },
+): Promise<GitMerge> {
+  const args = ['merge-tree', '--write-tree', '--name-only', '-z', ours, theirs];
   const { stdout, exitCode } = await git.run({ gitDir, args, acceptedExitCodes: [1], signal });
-  const names: string[] = [];
-  for await (const entries of listedEntries(stdout, signal, 'latin1')) names.push(...entries);
-  const [tree = ''] = names.splice(0, 1);
+  const listed: string[] = [];
+  for await (const entries of listedEntries(stdout, signal, 'latin1')) listed.push(...entries);
+  const [tree = ''] = listed.splice(0, 1);
   await checkTree(git, { gitDir, tree, limits, signal });
-  return { tree, conflicts: exitCode === 1 ? names : [] };
+  if (exitCode !== 1) return { tree, conflicts: [], messages: [] };
+  // an empty entry ends the names; of the fields that follow, git's sentences begin like this
+  const conflicts = listed.splice(0, listed.indexOf(''));
+  const isConflict = (text: string) => /^(?:CONFLICT \([^)]*\): |warning: )/.test(text);
+  return { tree, conflicts, messages: listed.filter(isConflict).map((text) => Buffer.from(text, 'latin1').toString()) };
 }

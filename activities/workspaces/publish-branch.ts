@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fetchHead, remoteHead, treeOf } from './branch-head.ts';
+import { fetchHead, isAncestor, remoteHead, treeOf } from './branch-head.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { gitFailureOf, refusedPushOf } from '../git/git-failure.ts';
@@ -22,6 +22,8 @@ export interface PublishRequest extends FirstCommit {
   limits: TreeLimits;
   /** Commit and tree that an earlier turn published; null before the first one. */
   published: { commit: string; tree: string } | null;
+  /** Whether the tree contains the base commit by a merge, so that the branch has to contain it, too. */
+  mergesBase?: boolean;
   beforePush(): Promise<void>;
 }
 
@@ -50,7 +52,7 @@ export async function publishBranch(git: Git, request: PublishRequest): Promise<
  */
 export async function withdrawBranch(git: Git, request: FirstCommit): Promise<boolean> {
   const ref = refOf(request.branch);
-  const commit = await commitTree(git, request, { tree: request.tree, parent: request.baseCommit });
+  const commit = await commitTree(git, request, { tree: request.tree, parents: [request.baseCommit] });
   for (const waitMs of [0, latePushMs]) {
     await delay(waitMs, undefined, { signal: request.signal });
     const head = await remoteHead(git, request, ref);
@@ -65,7 +67,7 @@ export async function withdrawBranch(git: Git, request: FirstCommit): Promise<bo
 
 /** Publishes one commit on top of the base commit. */
 async function makeBranch(git: Git, request: PublishRequest, ref: string): Promise<string> {
-  const commit = await commitTree(git, request, { tree: request.tree, parent: request.baseCommit });
+  const commit = await commitTree(git, request, { tree: request.tree, parents: [request.baseCommit] });
   const head = await remoteHead(git, request, ref);
   if (head === commit) return commit;
   const lease = await leaseOf(git, request, { ref, head, commit });
@@ -93,8 +95,10 @@ async function addToBranch(
     await fetchHead(git, request, ref);
     const theirs = await treeOf(git, request, head);
     const tree = await mergeTrees(git, { job, base: published.tree, ours: request.tree, theirs, limits, signal });
-    if (tree === theirs) return { commit: head, tree };
-    const commit = await commitTree(git, request, { tree, parent: head });
+    const { baseCommit, mergesBase = false } = request;
+    const isMerge = mergesBase && !(await isAncestor(git, request, { commit: baseCommit, of: head }));
+    if (tree === theirs && !isMerge) return { commit: head, tree };
+    const commit = await commitTree(git, request, { tree, parents: isMerge ? [head, baseCommit] : [head] });
     await request.beforePush();
     const refused = await push(git, request, { ref, commit, lease: head });
     if (refused === null) return { commit, tree };
@@ -115,7 +119,7 @@ function refOf(branch: string): string {
 async function commitTree(
   git: Git,
   { job, message, author, signal }: FirstCommit,
-  { tree, parent }: { tree: string; parent: string },
+  { tree, parents }: { tree: string; parents: string[] },
 ): Promise<string> {
   const date = `@${Math.floor(author.date.getTime() / 1000)} +0000`;
   const env = {
@@ -126,7 +130,7 @@ async function commitTree(
     GIT_COMMITTER_EMAIL: author.email,
     GIT_COMMITTER_DATE: date,
   };
-  const args = ['commit-tree', tree, '-p', parent, '-F', '-'];
+  const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'];
   const { stdout } = await git.run({ gitDir: job.gitDir, args, env, input: message.replaceAll('\0', ''), signal });
   return stdout.toString().trim();
 }

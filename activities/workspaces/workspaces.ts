@@ -12,7 +12,8 @@ import { GitError } from '../git/git-error.ts';
 import { translated } from '../git/git-failure.ts';
 import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
 import { recordLeftTree, takeLeftTree } from './left-tree.ts';
-import { mergeUpstream, type UpstreamMerge } from './merge-upstream.ts';
+import { mergeTreesYielding } from './merge-trees.ts';
+import { mergeUpstream, type UpstreamMerge, type UpstreamRequest } from './merge-upstream.ts';
 import type { JobDisks } from './job-disks.ts';
 import { openLayer } from './job-layer.ts';
 import type { OpenRequest, OpenWorkspace } from './open-workspace.ts';
@@ -66,6 +67,8 @@ export interface Workspaces extends CommitReader {
       published: { commit: string; snapshot: Snapshot } | null;
       /** True if `branch` is the branch that holds what was published. */
       isFurther?: boolean;
+      /** The base commit before a merge of the base branch that this publishes. */
+      mergedFrom?: string | null;
       /** Receives the paths of the job's own changes before anything is pushed, and may throw. */
       checkPaths?(paths: OwnPath[]): void | Promise<void>;
       beforePush(): Promise<void>;
@@ -74,21 +77,11 @@ export interface Workspaces extends CommitReader {
   /** Deletes the branch of a first `publish`, unless others have pushed to it since. */
   withdraw(commit: JobCommit): Promise<boolean>;
   /**
-   * Merges the job's own change with what others did to a branch since it was `published`. Returns null if the branch
-   * is gone. With `asBase`, the head of the branch becomes the new base commit. Conflicting files are resolved to their
-   * version (`overruled`). Also returns the snapshot of the merged tree and, if it differs, of the head; each is null
-   * if it is already known.
+   * Merges the job's own change with what others did to a branch since it was `published`, and then the base branch if it
+   * is named. Returns null if the branch is gone. Files that conflict with others are resolved to their version
+   * (`overruled`).
    */
-  mergeUpstream(
-    access: RepositoryAccess & {
-      jobId: string;
-      baseCommit: string;
-      snapshot: Snapshot | null;
-      branch: string;
-      published: { commit: string; snapshot: Snapshot };
-      asBase: boolean;
-    },
-  ): Promise<(UpstreamMerge & { snapshot: Snapshot | null; headSnapshot: Snapshot | null }) | null>;
+  mergeUpstream(request: UpstreamRequest): Promise<UpstreamMerge | null>;
   /** Removes the job's tree. */
   remove(jobId: string): Promise<void>;
   /**
@@ -199,22 +192,30 @@ export function createWorkspaces({
     snapshot: taken,
     published,
     isFurther = false,
+    mergedFrom = null,
     checkPaths,
     ...request
   }) => {
     const before = published === null ? null : { commit: published.commit, tree: published.snapshot.tree };
     return withObjects(request, { own: taken, published: published?.snapshot ?? null }, async ({ job, base }) => {
-      const from = before === null ? [base.baseTree] : isFurther ? [before.tree] : [base.baseTree, before.tree];
-      await checkPaths?.(await ownPaths(git, { job, from, tree: taken.tree, signal: request.signal }));
+      const { signal } = request;
+      let earlier = before?.tree;
+      if (earlier !== undefined && mergedFrom !== null) {
+        const sides = { base: `${mergedFrom}^{tree}`, ours: earlier, theirs: base.baseTree };
+        earlier = (await mergeTreesYielding(git, { job, limits, signal, ...sides })).tree;
+      }
+      const from = earlier === undefined ? [base.baseTree] : isFurther ? [earlier] : [base.baseTree, earlier];
+      await checkPaths?.(await ownPaths(git, { job, from, tree: taken.tree, signal }));
       const { commit, tree } = await publishBranch(git, {
         ...request,
         job,
         limits,
         published: before,
+        mergesBase: mergedFrom !== null,
         tree: taken.tree,
       });
       if (tree === taken.tree) return { commit, snapshot: taken };
-      return { commit, snapshot: await describeTree(git, { job, base, tree, signal: request.signal }) };
+      return { commit, snapshot: await describeTree(git, { job, base, tree, signal }) };
     });
   };
 
@@ -223,23 +224,9 @@ export function createWorkspaces({
       withdrawBranch(git, { ...request, job, tree: taken.tree }),
     );
 
-  const mergePublished: Workspaces['mergeUpstream'] = async ({ snapshot: own, published, asBase, ...request }) => {
-    const { organizationId, repository, signal } = request;
-    const known = { commit: published.commit, tree: published.snapshot.tree };
-    return withObjects(request, { own, published: published.snapshot }, async ({ job, base }) => {
-      const followed = await mergeUpstream(git, { ...request, job, limits, known, tree: own?.tree ?? base.baseTree });
-      if (followed === null) return null;
-      const { commit, headTree, tree } = followed;
-      if (asBase && tree === headTree) return { ...followed, snapshot: null, headSnapshot: null };
-      const from = asBase ? { organizationId, repository, baseCommit: commit, baseTree: headTree } : base;
-      const describe = (one: string) => describeTree(git, { job, base: from, tree: one, signal });
-      const isHeadKnown = asBase || headTree === known.tree || headTree === tree;
-      return {
-        ...followed,
-        snapshot: !asBase && tree === own?.tree ? own : await describe(tree),
-        headSnapshot: isHeadKnown ? null : await describe(headTree),
-      };
-    });
+  const mergePublished: Workspaces['mergeUpstream'] = async (request) => {
+    const objects = { own: request.snapshot, published: request.published.snapshot };
+    return withObjects(request, objects, (opened) => mergeUpstream(git, { ...opened, limits }, request));
   };
 
   const remove: Workspaces['remove'] = async (jobId) => {

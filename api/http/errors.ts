@@ -102,6 +102,12 @@ export const turnOutdated = fixed(
 /** Returns the error for a plan or a question of a turn that does not exist. */
 export const turnUnknown = fixed(409, 'The job has no such turn. Send details.waiting.turn as you have read it.');
 
+/** Returns the error for a message that asks for a merge which is not possible now. */
+export const baseNotMergeable = fixed(
+  409,
+  'mergeBase needs a job that is not running and whose pull request is open. Leave it out, or wait for the end of the turn.',
+);
+
 export function turnNotFound(turns: number): ApiError {
   return new ApiError(404, `The turn was not found; this job has turns 1 to ${turns}.`);
 }

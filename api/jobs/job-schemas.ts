@@ -43,6 +43,10 @@ const readTurn = z.number().int().min(1).max(999_999).optional();
 export const jobMessageSchema = closedBody({
   prompt: promptSchema,
   images: imagesSchema.optional(),
+  mergeBase: z.boolean().optional().meta({
+    description:
+      'Whether the turn begins by merging the base branch, so that the agent resolves conflicts and the pull request is up to date. Only for a job that is not running and whose pull request is open.',
+  }),
   turn: readTurn.meta({
     description:
       'The turn of the question that this answers (details.waiting.turn); if the job has gone on since, the message is refused.',

@@ -13,6 +13,7 @@ import {
   jobArchived,
   jobNotFound,
   turnFull,
+  baseNotMergeable,
   turnOutdated,
   turnUnknown,
 } from '../http/errors.ts';
@@ -99,13 +100,14 @@ const refusals: Record<Exclude<SentMessage, { job: unknown }>['kind'], () => Api
   conflict: () => idempotencyConflict('message'),
   outdated: turnOutdated,
   'unknown-turn': turnUnknown,
+  unmergeable: baseNotMergeable,
 };
 
 export function createJobActionsRouter({ admit, messages, endings, readJob, ...deps }: JobActionRouteDeps): AppRouter {
   return mountRoutes(admit, jobActionRoutes, {
     async sendAgentJobMessage({ ctx, caller, params, headers, body }) {
       const job = await readJob(caller, params.projectId, params.id);
-      const { prompt, images = [], turn } = await body();
+      const { prompt, images = [], mergeBase = false, turn } = await body();
       checkImages(images, job.model, deps.seesImages);
       const key = headers['Idempotency-Key'];
       const idempotency =
@@ -117,10 +119,19 @@ export function createJobActionsRouter({ admit, messages, endings, readJob, ...d
                 prompt,
                 ...images.map((image) => refOf(image).hash),
                 ...(turn === undefined ? [] : [turn]),
+                ...(mergeBase ? ['mergeBase'] : []),
               ]),
             };
       const counter = { key: `message:${job.projectId}`, policy: deps.messagePolicy };
-      const sent = await messages.send(caller, { jobId: job.id, prompt, images, turn, idempotency, counter });
+      const sent = await messages.send(caller, {
+        jobId: job.id,
+        prompt,
+        images,
+        mergeBase,
+        turn,
+        idempotency,
+        counter,
+      });
       if (!('job' in sent)) throw refusals[sent.kind]();
       if (sent.kind !== 'replayed' && sent.allowance !== null)
         ctx.set(rateLimitFields([{ ...counter, answer: sent.allowance }]));

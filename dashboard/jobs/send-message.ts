@@ -7,9 +7,11 @@ import { newId } from '../widget/new-id.ts';
 import type { Attached } from './images.tsx';
 import type { JobRef } from './job-queries.ts';
 
-interface Message {
+export interface Message {
   prompt: string;
   images?: Attached[];
+  /** Whether the turn begins by merging the base branch. */
+  mergeBase?: true;
   /** The turn that the user has read, if the job waits: the message cannot become the answer to a later question. */
   turn?: number;
 }
@@ -18,11 +20,11 @@ interface Message {
 export function useSendMessage(job: JobRef, onSent: () => void) {
   const [key, setKey] = useState(newId);
   return useMutation({
-    mutationFn: ({ prompt, images = [], turn }: Message) =>
+    mutationFn: ({ prompt, images = [], mergeBase, turn }: Message) =>
       answerOf(
         api.POST('/v2/agent/{projectId}/job/{id}/message', {
           params: { path: job, header: { 'Idempotency-Key': key } },
-          body: { prompt, images, turn },
+          body: { prompt, images, mergeBase, turn },
         }),
       ),
     onSuccess: (changed) => {

@@ -10,7 +10,7 @@ import { Check, Problem } from '../components/fields.tsx';
 import { plural, repositoryName } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { PullRequest } from '../http/types.ts';
-import { followUpAnchor, useSendMessage, useShowNewTurn } from '../jobs/send-message.ts';
+import { followUpAnchor, useSendMessage, useShowNewTurn, type Message } from '../jobs/send-message.ts';
 import { plain } from '../plain.ts';
 import { queryClient } from '../queries.ts';
 
@@ -150,16 +150,16 @@ function byWhom(actor: PullRequest['closedBy']): string {
   return name === null ? '' : ` by ${name}`;
 }
 
-/** Returns the request to the agent that unblocks a merge; null for a cause that an agent cannot clear. */
-function requestTo(cause: Cause, base: string): string | null {
+/** Returns the message to the agent that unblocks a merge; null for a cause that an agent cannot clear. */
+function requestTo(cause: Cause, base: string): Message | null {
   switch (cause) {
     case 'conflict':
     case 'behind':
-      return `Resolve this: bring the change up to date with ${base}.`;
+      return { prompt: `Resolve this: bring the change up to date with ${base}.`, mergeBase: true };
     case 'checks':
-      return 'Find out which checks fail, and fix the cause.';
+      return { prompt: 'Find out which checks fail, and fix the cause.' };
     case 'moved':
-      return 'Take over the commits of others on the branch.';
+      return { prompt: 'Take over the commits of others on the branch.' };
     case 'rules':
     case 'access':
       return null;
@@ -266,8 +266,8 @@ interface AskToResolveProps {
   problem: string;
   conflicts: string[];
   base: string;
-  /** The request to the agent, without the reason. */
-  request: string;
+  /** The message to the agent, without the reason. */
+  request: Message;
 }
 
 /** Sends the agent the reason why its pull request could not be merged, and shows the job. */
@@ -281,7 +281,8 @@ function AskToResolve({ job, problem, conflicts, base, request }: AskToResolvePr
         isDisabled={send.isPending}
         onPress={() =>
           send.mutate({
-            prompt: `The pull request cannot be merged into ${base}: ${problem}${filesOf(conflicts)}\n\n${request}`,
+            ...request,
+            prompt: `The pull request cannot be merged into ${base}: ${problem}${filesOf(conflicts)}\n\n${request.prompt}`,
           })
         }
       >

@@ -22,8 +22,13 @@ export interface AdoptedBranch {
   snapshot: Snapshot | null;
   /** Snapshot of the head's tree, if it is a different one that is not stored yet. */
   headSnapshot?: Snapshot | null;
-  /** State of the branch; if absent, the stored one stays. */
-  head?: { kind: 'moved'; commit: string; tree: string } | { kind: 'merged'; baseCommit: string };
+  /**
+   * State of the branch; if absent, the stored one stays. `baseCommit` is that of the base branch that the tree contains by
+   * a merge since.
+   */
+  head?:
+    | { kind: 'moved'; commit: string; tree: string; baseCommit: string | null }
+    | { kind: 'merged'; baseCommit: string };
   /** Note about it for the agent, of the kind `overruled`, before its first answer of the turn. */
   note?: string | null;
 }
@@ -40,6 +45,8 @@ export interface OpenPullRequest {
 }
 
 export interface JobBranchStore {
+  /** Reports whether the message that began a turn asks for a merge of the base branch. */
+  asksForBase(ref: TurnRef): Promise<boolean>;
   /**
    * Stores the branch in one transaction if `effect` is still held with the fence; false otherwise. `result` completes the
    * effect. Once the turn has ended, only the result is stored: a newer turn may have read the job's state.
@@ -96,6 +103,14 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
 
   return {
     adopt,
+
+    async asksForBase({ jobId, turn }) {
+      const { rowCount } = await pool.query('select from job_turns where job_id = $1 and turn = $2 and merge_base', [
+        jobId,
+        turn,
+      ]);
+      return rowCount === 1;
+    },
 
     async restoreTree({ jobId, turn, step = null, review, note }) {
       const beforeReview = newestTreeOf('tree is not null and (turn, step) < ($2, $4)');
@@ -187,15 +202,23 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
 /** A merged branch is abandoned: the job starts again on its new base. */
 async function setHead(client: PoolClient, { jobId, turn, head }: TurnRef & { head: BranchHead }): Promise<void> {
   if (head.kind === 'moved') {
-    const values = [jobId, head.commit, head.tree];
-    await client.query('update jobs set head_commit = $2, head_tree = $3, updated_at = now() where id = $1', values);
-    return;
+    await client.query(
+      `update jobs
+       set head_commit = $2, head_tree = $3, base_commit = coalesce($4, base_commit),
+           merged_from = case when $4 is null then merged_from else coalesce(merged_from, base_commit) end,
+           updated_at = now()
+       where id = $1`,
+      [jobId, head.commit, head.tree, head.baseCommit],
+    );
+  } else {
+    await client.query(
+      `update jobs
+       set base_commit = $2, merged_from = null, branch = null, head_commit = null, head_tree = null, updated_at = now()
+       where id = $1`,
+      [jobId, head.baseCommit],
+    );
   }
-  await client.query(
-    `update jobs set base_commit = $2, branch = null, head_commit = null, head_tree = null, updated_at = now()
-     where id = $1`,
-    [jobId, head.baseCommit],
-  );
+  if (head.baseCommit === null) return;
   const values = [jobId, turn, head.baseCommit];
   await client.query('update job_turns set base_commit = $3 where job_id = $1 and turn = $2', values);
 }

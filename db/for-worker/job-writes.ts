@@ -150,7 +150,7 @@ export function createJobWrites(pool: Pool) {
       `with published as (
          update jobs
          set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, pr_state = $8, pr_draft = $9,
-             check_result = $10, updated_at = now()
+             check_result = $10, merged_from = null, updated_at = now()
          ${whileOurs} and ${noStepAfter('$11')}
          returning id, repository, branch, base_branch, pr_id, pr_state, pr_draft
        ), hosted as (

@@ -17,6 +17,8 @@ export interface NewMessage {
   prompt: string;
   /** Images of the message; none by default. */
   images?: readonly NamedImage[];
+  /** Whether its turn begins by merging the base branch. */
+  mergeBase?: boolean;
   /** The turn that its author has read; without it, any. */
   turn?: number;
   idempotency: Idempotency | null;
@@ -27,13 +29,14 @@ export interface NewMessage {
 /**
  * `joined`: the running turn reads it. `began`: it starts a new turn. `replayed`: a repetition with the same key and
  * body. `conflict`: the same key with another body. `full`: the running turn accepts no more. `outdated`: the job has a
- * newer turn than the one that was read. `unknown-turn`: it has no such turn yet. `allowance` is what the message's
+ * newer turn than the one that was read. `unknown-turn`: it has no such turn yet. `unmergeable`: nothing can be merged into
+ * the job now. `allowance` is what the message's
  * counter has left.
  */
 export type SentMessage =
   | { kind: 'joined' | 'began'; job: JobRow; allowance: RateLimitAnswer | null }
   | { kind: 'replayed'; job: JobRow }
-  | { kind: 'conflict' | 'archived' | 'unknown' | 'full' | 'outdated' | 'unknown-turn' };
+  | { kind: 'conflict' | 'archived' | 'unknown' | 'full' | 'outdated' | 'unknown-turn' | 'unmergeable' };
 
 export interface JobMessageStore {
   /** Writes the message, the job's state and, for a new turn, its start, in one transaction. Throws AllowanceError, ImagesFullError. */
@@ -68,10 +71,16 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
       if (problem !== null) return { kind: problem };
       // the turn of a waiting job is over
       const isActive = job.status === 'active' && job.phase !== 'waiting';
+      const isMergeable = !isActive && job.prId !== null && (job.prState ?? 'open') === 'open';
+      if (message.mergeBase === true && !isMergeable) return { kind: 'unmergeable' };
       if (isActive && !(await hasRoom(client, job, message.prompt))) return { kind: 'full' };
       await keepKey(client, message);
       const images = await writeImages(client, job.id, message.images ?? []);
       const updated = await (isActive ? join : beginTurn)(client, job, message.prompt, images);
+      if (message.mergeBase === true) {
+        const begun = [job.id, updated.turn];
+        await client.query('update job_turns set merge_base = true where job_id = $1 and turn = $2', begun);
+      }
       await writeAudit(client, caller, { action: 'job.message', subject: job.id, details: { turn: updated.turn } });
       const allowance = message.counter === undefined ? null : await takeAllowance(client, message.counter);
       return { kind: isActive ? 'joined' : 'began', job: updated, allowance };

@@ -1,7 +1,7 @@
 /** Columns of a `JobRow`; token counts fit a double exactly. */
 export const jobColumns = `
   id, project_id as "projectId", organization_id as "organizationId", status, phase, turn, repository,
-  requested_ref as "requestedRef", base_branch as "baseBranch", base_commit as "baseCommit", model,
+  requested_ref as "requestedRef", base_branch as "baseBranch", base_commit as "baseCommit", merged_from as "mergedFrom", model,
   coalesce(fallback_models, '{}') as "fallbackModels", reasoning_effort as "reasoningEffort",
   max_output_tokens as "maxOutputTokens", draft, title, message,
   branch, head_tree as "headTree", head_commit as "headCommit", pr_id as "prId", pull_request_of(id, pr_id) as "pullRequestId",

@@ -27,6 +27,8 @@ export interface JobRow {
   requestedRef: string | null;
   baseBranch: string | null;
   baseCommit: string | null;
+  /** The base commit before a merge of the base branch into the job's tree that has not been published; null without one. */
+  mergedFrom: string | null;
   model: string;
   /** Models that are asked while those before them are down, in this order. */
   fallbackModels: string[];

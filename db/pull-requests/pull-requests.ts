@@ -154,11 +154,13 @@ const findStatement = `
 const patchStatement = `
   select patch, removed_at is not null as "isRemoved"
   from pull_requests join job_snapshots as stored on stored.job_id = opened_by and tree = head_tree
-  where id = $1 and organization_id = $2 and base_commit = coalesce((
+  where id = $1 and organization_id = $2 and (base_commit = coalesce((
     select turns.base_commit from job_turns as turns
     where turns.job_id = opened_by and turns.turn <= opened_in and turns.base_commit is not null
     order by turns.turn desc limit 1
-  ), base_commit)`;
+  ), base_commit) or base_commit in (
+    select turns.base_commit from job_turns as turns where turns.job_id = opened_by and turns.merge_base and ${ofItsTurns}
+  ))`;
 
 const mergeStatement = `
   update pull_requests

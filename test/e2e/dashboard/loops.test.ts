@@ -221,7 +221,6 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     await page.locator('.commits li', { hasText: 'Write clash.txt' }).waitFor();
     await page.getByRole('region', { name: 'clash.txt' }).waitFor();
     await page.getByText('No conflicts with main').waitFor();
-    const before = (await git('rev-parse', 'main')).trim();
     await commitOnMain(shared.stack, 'clash.txt', 'theirs\n');
     await page.reload();
     await page.getByText('Conflicts with main.').waitFor();
@@ -229,17 +228,19 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     expect(await page.getByRole('button', { name: 'Merge', exact: true }).isDisabled()).toBe(true);
     await checkLooks(page, 'pull-conflict-dark');
     const pull = page.url();
-    shared.model.script({ toolCalls: [{ name: 'finish', input: { title: 'Resolve', summary: 'Resolved.' } }] });
+    shared.model.script(
+      { toolCalls: [{ name: 'write', input: { path: 'clash.txt', content: 'ours and theirs\n' } }] },
+      { toolCalls: [{ name: 'finish', input: { title: 'Resolve', summary: 'Resolved.' } }] },
+    );
     await page.getByRole('button', { name: 'Ask the agent to resolve' }).click();
     await page.locator('.said', { hasText: 'cannot be merged into main' }).waitFor();
     await untilStatus(page, 'completed');
     expect(lastPrompt()).toContain('changes the same lines as main');
     await page.goto(pull);
 
-    await git('update-ref', 'refs/heads/main', before);
     await mergePull(page);
-    await page.getByText('Merged into main').waitFor();
-    expect(await git('show', 'main:clash.txt')).toContain('ours');
+    await page.locator('.merge-merged').waitFor();
+    expect(await git('show', 'main:clash.txt')).toContain('ours and theirs');
     await checkLooks(page, 'pull-merged-dark');
   });
 

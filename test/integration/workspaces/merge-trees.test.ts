@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createTestGit } from '../../support/git.ts';
 import { jobDirectoryOf } from '../../../activities/workspaces/job-directory.ts';
-import { mergeTrees, mergeTreesYielding } from '../../../activities/workspaces/merge-trees.ts';
+import { mergeCommits, mergeTrees, mergeTreesYielding } from '../../../activities/workspaces/merge-trees.ts';
 import { createTestRepository, type TestFiles } from '../../support/git-repository.ts';
 import { live } from '../clients/setup.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -99,4 +99,35 @@ it('keeps names apart that are not UTF-8', async () => {
     signal: live,
   });
   expect(merged).toEqual({ tree: await treeOf('b', 'c'), overruled: ['\uFFFD'] });
+});
+
+it('a merge of commits keeps both sides in the files with conflicts, and says what git could not merge', async () => {
+  const bytes = (last: number) => new Uint8Array([0, 1, 2, last]);
+  await using repository = await createTestRepository({ ...begin, 'dir/image.bin': bytes(3) });
+  const directory = temporaryDirectory();
+  const git = createTestGit({ home: join(directory, 'home') });
+  await repository.git('update-ref', 'refs/heads/ours', 'main');
+  const job = { ...jobDirectoryOf(directory, 'job'), gitDir: repository.path };
+  const ours = await repository.commit(
+    { 'a.txt': 'ours\n2\n3\n4\n5\n', 'dir/b.txt': 'ours\n', 'dir/image.bin': bytes(4), 'é own.txt': 'own\n' },
+    { branch: 'ours' },
+  );
+  const theirs = await repository.commit({
+    'a.txt': 'theirs\n2\n3\n4\nfive\n',
+    'dir/b.txt': null,
+    'dir/image.bin': bytes(5),
+    'é own.txt': 'theirs\n',
+  });
+  const merged = await mergeCommits(git, { job, limits: defaultTreeLimits, signal: live }, { ours, theirs });
+  expect(merged.conflicts).toHaveLength(4);
+  expect(merged.messages.map((message) => message.trimEnd())).toEqual([
+    'CONFLICT (content): Merge conflict in a.txt',
+    `CONFLICT (modify/delete): dir/b.txt deleted in ${theirs} and modified in ${ours}.  Version ${ours} of dir/b.txt left in tree.`,
+    `warning: Cannot merge binary files: dir/image.bin (${ours} vs. ${theirs})`,
+    'CONFLICT (content): Merge conflict in dir/image.bin',
+    'CONFLICT (add/add): Merge conflict in é own.txt',
+  ]);
+  const files = await repository.read(merged.tree);
+  expect(files['a.txt']).toBe(`100644 <<<<<<< ${ours}\nours\n=======\ntheirs\n>>>>>>> ${theirs}\n2\n3\n4\nfive`);
+  expect(files).toMatchObject({ 'dir/b.txt': '100644 ours', 'run.sh': '100644 run' });
 });

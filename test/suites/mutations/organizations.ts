@@ -196,8 +196,8 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'the change of a pull request is read in any organization',
     file: 'db/pull-requests/pull-requests.ts',
-    find: 'where id = $1 and organization_id = $2 and base_commit',
-    replace: 'where id = $1 and $2::text is not null and base_commit',
+    find: 'where id = $1 and organization_id = $2 and (base_commit',
+    replace: 'where id = $1 and $2::text is not null and (base_commit',
     ...owned,
   },
   {

@@ -35,6 +35,7 @@ import { createProjectGuidanceReader } from '../../../db/for-worker/projects/pro
 import { createProjectRepositoryWriter } from '../../../db/for-worker/projects/project-repository.ts';
 import { buildProject, operatorOfProject } from '../database/build.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
+import type { NewMessage } from '../../../db/jobs/job-messages.ts';
 import { createEffectStore } from '../../../db/for-worker/effects.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { createPriceBook } from '../../../models/prices.ts';
@@ -94,7 +95,7 @@ export interface TestWorker extends AsyncDisposable {
   /** Waits for the end of the execution of a turn and returns the job's row. */
   ended(jobId: string, turn?: number): Promise<JobRow>;
   /** Sends a message to an ended job, runs the new turn, and returns the job's row. */
-  followUp(jobId: string, prompt: string): Promise<JobRow>;
+  followUp(jobId: string, prompt: string, options?: Pick<NewMessage, 'mergeBase'>): Promise<JobRow>;
   /** Creates a job, starts it and waits for its end. */
   runJob(job: TestJob, limits?: Partial<JobLimits>): Promise<JobRow>;
 }
@@ -181,8 +182,8 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
     createJob,
     startJob,
     ended,
-    async followUp(jobId, prompt) {
-      const sent = await asOperator(pool).send({ jobId, prompt, idempotency: null });
+    async followUp(jobId, prompt, options = {}) {
+      const sent = await asOperator(pool).send({ jobId, prompt, idempotency: null, ...options });
       if (sent.kind !== 'began') throw new Error(`The message was ${sent.kind}.`);
       await startJob(jobId, {}, sent.job.turn);
       return ended(jobId, sent.job.turn);

@@ -108,6 +108,23 @@ describe('a message', () => {
   });
 });
 
+it('a message that asks for a merge of the base branch needs an open pull request and a job that is not running', async () => {
+  const send = async (row: Parameters<typeof job>[0]) => {
+    const { id } = await job(row);
+    const { status } = await act(id, 'message', { prompt: 'Resolve it.', mergeBase: true });
+    const { rows } = await shared.database.pool.query('select turn from job_turns where job_id = $1 and merge_base', [
+      id,
+    ]);
+    return { status, turns: rows };
+  };
+  const open = { ...ended, status: 'completed', branch: 'docket/x', prId: '7', prState: 'open' } as const;
+  expect(await send(open)).toEqual({ status: 200, turns: [{ turn: 2 }] });
+  const refused = { status: 409, turns: [] };
+  expect(await send({ ...open, prState: 'closed' })).toEqual(refused);
+  expect(await send({ ...open, prId: null, prState: null })).toEqual(refused);
+  expect(await send({ branch: 'docket/x', prId: '7', prState: 'open' })).toEqual(refused);
+});
+
 describe('a cancel', () => {
   it('fails an active job at once, is recorded for Temporal, and can be repeated', async () => {
     const { id } = await job();

@@ -30,7 +30,7 @@ function snapshotOf(tree: string, baseCommit: string): Snapshot {
 
 it.each([
   { kind: 'merged', baseCommit: 'newer' },
-  { kind: 'moved', commit: 'theirs', tree: 'merged' },
+  { kind: 'moved', commit: 'theirs', tree: 'merged', baseCommit: 'newer' },
 ] as const)('leaves the job of a newer turn as it is when an older one follows a branch that $kind', async (head) => {
   const { pool } = database;
   const [steps, effects, jobs] = [createStepStore(pool), createEffectStore(pool), createWorkerJobStore(pool)];

@@ -13,6 +13,7 @@ const row: JobRow = {
   requestedRef: 'next',
   baseBranch: null,
   baseCommit: null,
+  mergedFrom: null,
   model: 'offline/editor',
   fallbackModels: ['compatible/other'],
   reasoningEffort: 'high',

@@ -1,0 +1,38 @@
+import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import type { StepRef } from '../../workflows/contract/job.ts';
+import { takenOver } from '../attempt.ts';
+
+/** An added line with which git ends a conflict: the label is the merged commit. */
+const markerLine = /^\+>{7} [0-9a-f]{40}/m;
+const mostNamed = 20;
+
+/**
+ * Returns a sentence that names the files of a change in which a merge has left conflict markers; null if there are none.
+ * Knows nothing of a change that is too large for its patch to be stored.
+ */
+export function conflictMarkersIn(snapshot: Pick<Snapshot, 'patch'> | null): string | null {
+  if (snapshot === null || !markerLine.test(snapshot.patch)) return null;
+  const files = snapshot.patch.split(/^diff --git /m).filter((file) => markerLine.test(file));
+  const names = files.map((file) => /^\+{3} "?b\/(.*?)"?\t?$/m.exec(file)?.[1] ?? '');
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more files` : '';
+  return `Conflict markers of the merge with the base branch are left in ${names.slice(0, mostNamed).join(', ')}${more}.`;
+}
+
+/**
+ * Returns why a step may not end the work; null if it may. An agent that leaves conflict markers is told once in a turn.
+ * Decides the same for a step every time.
+ */
+export async function refusalForMarkers(
+  effects: Pick<EffectStore, 'claim' | 'storeResult'>,
+  { jobId, turn, step }: StepRef,
+  snapshot: Snapshot | null,
+): Promise<string | null> {
+  const problem = conflictMarkersIn(snapshot);
+  if (problem === null) return null;
+  const effect = { jobId, turn, effect: 'conflict-markers' };
+  const { fence, result } = await effects.claim(effect);
+  if (result === null && !(await effects.storeResult({ ...effect, fence, result: step }))) throw takenOver();
+  if (result !== null && result !== step) return null;
+  return `The work is not finished: ${problem} Resolve them, then call finish again; a change with markers is not published.`;
+}
