@@ -9,8 +9,8 @@ export const attackTwoMutations: Mutation[] = [
   {
     name: 'a redirect of a provider is followed',
     file: 'models/provider-fetch.ts',
-    find: "{ ...init, redirect: 'manual' }",
-    replace: '{ ...init }',
+    find: ", redirect: 'manual' as const",
+    replace: '',
     ...hostile,
   },
   {
