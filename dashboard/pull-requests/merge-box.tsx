@@ -118,14 +118,16 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
             Check again
           </Button>
         )}
-        <Link
-          className="button"
-          to="/jobs/$projectId/$id"
-          params={{ projectId: job.projectId, id: job.id }}
-          hash={followUpAnchor}
-        >
-          Request a change
-        </Link>
+        {may && (
+          <Link
+            className="button"
+            to="/jobs/$projectId/$id"
+            params={{ projectId: job.projectId, id: job.id }}
+            hash={followUpAnchor}
+          >
+            Request a change
+          </Link>
+        )}
         {isLocal && (
           <span className="push">
             <Confirm
