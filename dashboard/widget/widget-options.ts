@@ -20,10 +20,16 @@ export type WidgetSettings = Required<
 > &
   Pick<ClientOptions, 'user' | 'readerToken' | 'captcha'> & { labels: Labels; questions: string[] | null };
 
-/** Reads the options of the script tag. Returns null when it names no site, so that the page calls `Docket.init`. */
+/**
+ * Reads the options of the script tag. Returns null when it names neither site nor key, so that the page calls
+ * `Docket.init`. Throws when it names one of them, which the console then shows.
+ */
 export function optionsOfScript(script: HTMLScriptElement): WidgetOptions | null {
   const { site, key, baseUrl, user, pagesUrl, theme, dir, hotkey, button, questions } = script.dataset;
-  if (site === undefined || key === undefined) return null;
+  if (site === undefined || key === undefined) {
+    if (site !== key) throw new Error('Docket: the script tag of the chat needs both data-site and data-key.');
+    return null;
+  }
   return {
     baseUrl: baseUrl ?? new URL('.', script.src).href,
     site,
