@@ -54,7 +54,7 @@ const idFields: Record<string, string> = {
 
 /** Fields that take no row id. */
 const plainFields = new Set(
-  `action person startedBy format status state failure pullRequest createdSince order limit after from q jsonrpc method deleteBranch params turn run step answered vote headCommit days hours since until topic page table questions history expectedPages expectedFacts expectsAnswer origin configurations prompt source ref model draft fp messages role content parts
+  `action person startedBy format status state failure pullRequest createdSince order limit after from q jsonrpc method deleteBranch mergeBase params turn run step answered vote headCommit days hours since until topic page table questions history expectedPages expectedFacts expectsAnswer origin configurations prompt source ref model draft fp messages role content parts
   type text mediaType filename images hash citations retrievalPageSize filter version language tag groups context value path elementId currentPath trigger resumable stream
   query pageSize reasons comment instructions skills servers command env tools readOnly headers key link name defaultRef forgeUrl reviewers labels assignees allowedPaths
   mayChangeWorkflows mayRun plan ask selfReview reason checkCommand environment fetchHosts jobBudgetUsd dailyBudgetUsd forgeToken sshKey sshKnownHosts forge baseUrl
