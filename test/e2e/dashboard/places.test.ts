@@ -88,10 +88,11 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
           await page.keyboard.press('Tab');
           expect((await placeOf('')).bottom).toBeLessThanOrEqual((await placeOf('.follow-up')).top);
         }
-        await message(page).focus();
+        await message(page).fill('More.');
         await page.locator('.follow-up').getByLabel('Images').waitFor();
         expect((await placeOf('')).bottom).toBeLessThan(844);
         expect(await seriousProblems(page)).toEqual([]);
+        await message(page).fill('');
         await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
         await expect
           .poll(async () => (await placeOf('.follow-up')).top - (await placeOf('.conversation-end')).bottom)
