@@ -26,7 +26,8 @@ export interface ModelCallLeases {
   /**
    * Records, directly before the request is sent, what the call costs if its answer never arrives, and the most that it
    * may cost if a daily budget applies. An earlier call of the step that was in flight counts as lost. Unless the call
-   * has begun, nothing may be sent.
+   * has begun, nothing may be sent. Takes the lease again: it has expired if the process was suspended since the claim, and
+   * another attempt could store an answer before this call is sent.
    */
   begin(call: NewCall): Promise<CallStart>;
   /** Records that the call has ended without an answer, and its cost. */
@@ -60,7 +61,8 @@ const heldStep = `
 
 const beginStatement = `
   with held as (${heldStep}), begun as (
-    update job_steps set asked_micros = $5, lost_micros = lost_micros + lost
+    update job_steps
+    set asked_micros = $5, lost_micros = lost_micros + lost, asked_until = now() + $8::float8 * interval '1 millisecond'
     from held where job_steps.job_id = $1 and turn = $2 and step = $3
   ), reserved as (
     insert into cost_reservations (job_id, turn, step, project_id, cost_micros)
@@ -80,7 +82,7 @@ async function begin(client: Pick<Pool, 'query'>, call: NewCall): Promise<CallSt
   const { rowCount } = await client.query({
     name: 'begin-call',
     text: beginStatement,
-    values: [jobId, turn, step, fence, micros, limit?.projectId, isDaily ? limit.mostMicros : null],
+    values: [jobId, turn, step, fence, micros, limit?.projectId, isDaily ? limit.mostMicros : null, modelCallLeaseMs],
   });
   return { kind: rowCount === 1 ? 'begun' : 'superseded' };
 }

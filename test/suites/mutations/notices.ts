@@ -108,4 +108,12 @@ export const noticeMutations: Mutation[] = [
     project: 'integration',
     tests: ['db/jobs/model-call-leases'],
   },
+  {
+    name: 'a call begins without its lease',
+    file: 'db/for-worker/model-call-leases.ts',
+    find: ", asked_until = now() + $8::float8 * interval '1 millisecond'",
+    replace: ', asked_until = case when $8::float8 is null then now() else asked_until end',
+    project: 'integration',
+    tests: ['db/jobs/model-call-leases'],
+  },
 ];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createModelCallLeases } from '../../../../db/for-worker/model-call-leases.ts';
 import { createJobWrites } from '../../../../db/for-worker/job-writes.ts';
+import { createStepClaims } from '../../../../db/for-worker/step-claims.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
 import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
@@ -88,6 +89,14 @@ it('sends nothing once the answer of an earlier attempt is stored', async () => 
     costMicros: 100,
   });
   expect(await leases.begin({ ...ref, fence, micros: 80 })).toEqual({ kind: 'superseded' });
+});
+
+it('takes the lease again when a call begins, which it may have lost since the claim', async () => {
+  const { ref, leases } = await scene();
+  const { fence } = await claimAnswer(database.pool, ref);
+  await passTime();
+  expect(await leases.begin({ ...ref, fence, micros: 80 })).toEqual({ kind: 'begun' });
+  expect(await createStepClaims(database.pool, null).claimAnswer(ref)).toBeNull();
 });
 
 it('sends nothing once the turn has ended, even if a newer one has started', async () => {
