@@ -67,7 +67,8 @@ export function createSetupSecretStore(pool: Pool, box: Pick<SecretBox, 'seal'>)
     },
 
     async remove(caller, projectId, name) {
-      if (!canBeId(projectId)) return false;
+      // PostgreSQL refuses a name with a NUL character
+      if (!canBeId(projectId) || name.includes('\0')) return false;
       return withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
           `delete from project_secrets where name = $3 and project_id = (${ofProject})`,

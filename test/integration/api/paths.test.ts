@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDescription } from '../../suites/fuzz/description.ts';
+import { buildKey, buildProject } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 import { fc, propertyRuns } from '../../support/properties.ts';
@@ -36,6 +37,13 @@ function changed(path: string, at: number, pattern: RegExp, change: (text: strin
 }
 
 describe('a path', () => {
+  it('names no secret with a NUL character in it', async () => {
+    const { id, organizationId } = await buildProject(database.pool);
+    const { key } = await buildKey(database.pool, { organizationId });
+    const answer = await api.ask(`/v1/projects/${id}/secrets/%00`, { method: 'DELETE', key });
+    expect(answer.status).toBe(404);
+  });
+
   it('does not match any route when it is spelled differently', async () => {
     const { operations } = await readDescription(api.url);
     expect(operations.length).toBeGreaterThan(50);
