@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { generate, GenerationError } from '../../../../api/assistant/generate.ts';
 import type { AnswerChunk, AnswerTool } from '../../../../api/assistant/generate.ts';
 import type { ReplyUsage } from '../../../../api/assistant/reply.ts';
@@ -270,23 +270,20 @@ describe('generate', () => {
   });
 
   it('waits longer for a model that has not begun, and no longer for one that has', async () => {
-    const begin = Promise.withResolvers<void>();
-    const model: LanguageModelV4 = {
-      ...modelOf([]),
-      doStream: () =>
-        Promise.resolve({
-          stream: new ReadableStream({
-            async start(controller) {
-              await begin.promise;
-              controller.enqueue(delta('a'));
-            },
-          }),
-        }),
-    };
-    const running = run(model, { stalledMs: 20, startMs: 60_000 });
-    await sleep(100);
-    begin.resolve();
-    await expect(running).rejects.toThrow(/stopped responding/);
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { promise, resolve } = Promise.withResolvers<LanguageModelV4StreamPart>();
+    const stream = new ReadableStream({
+      start: async (controller) => controller.enqueue(await promise),
+    });
+    const model: LanguageModelV4 = { ...modelOf([]), doStream: async () => ({ stream }) };
+    let ending = 'none yet';
+    void run(model, { stalledMs: 20, startMs: 60_000 }).catch(({ message }) => (ending = message));
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(ending).toBe('none yet');
+    resolve(delta('a'));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(ending).toMatch(/stopped responding/);
   });
 
   it('ends without an error when it is aborted, and aborts the model call', async () => {
