@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { codeOf } from '../lib/error-code.ts';
+import { codeOf, undefinedTable } from '../lib/error-code.ts';
 
 /** The database lacks migrations of this version. */
 export class OldSchemaError extends Error {
@@ -10,8 +10,8 @@ export class OldSchemaError extends Error {
 }
 
 const longestMs = 2_000;
-/** PostgreSQL's error code for an undefined table. */
-const undefinedTable = '42P01';
+/** Table of the migrations that have been applied. */
+export const migrationsTable = 'schema_migrations';
 const newestMigration = parse(
   readdirSync(join(import.meta.dirname, 'migrations'))
     .toSorted()
@@ -23,7 +23,7 @@ const newestMigration = parse(
  */
 export async function checkDatabase(pool: Pick<Pool, 'query'>): Promise<void> {
   const found = pool
-    .query('select from schema_migrations where name = $1', [newestMigration])
+    .query(`select from ${migrationsTable} where name = $1`, [newestMigration])
     .catch((error: unknown) => {
       if (codeOf(error) === undefinedTable) return { rowCount: 0 };
       throw error;

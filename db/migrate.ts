@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { PG_MIGRATE_LOCK_ID, runner } from 'node-pg-migrate';
 import { Client } from 'pg';
 import { codeOf } from '../lib/error-code.ts';
+import { migrationsTable } from './check-database.ts';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -49,7 +50,6 @@ export async function migrate(databaseUrl: string, { onWait }: MigrateOptions = 
 }
 
 const whyItWaits = 'A migration waits for a table that another transaction uses, such as a backup.';
-const migrationsTable = 'schema_migrations';
 /** Codes of PostgreSQL: a lock was not available in time, and a deadlock was detected. */
 const lockFailures = new Set(['55P03', '40P01']);
 

@@ -2,3 +2,6 @@
 export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
+
+/** PostgreSQL's error code for an undefined table. */
+export const undefinedTable = '42P01';

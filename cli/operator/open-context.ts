@@ -5,12 +5,9 @@ import { readTemporalSettings } from '../../lib/temporal/temporal-credentials.ts
 import { findEncryptionKey, readEncryptionKey, readKeyPepper } from '../../local/home.ts';
 import { homeOf, readLocalJson } from '../../local/local-json.ts';
 import { readSettings } from '../../local/settings.ts';
-import { codeOf } from '../../lib/error-code.ts';
+import { codeOf, undefinedTable } from '../../lib/error-code.ts';
 import { CommandError } from '../command-error.ts';
 import type { WithOperator } from './context.ts';
-
-/** PostgreSQL's error code for an undefined table. */
-const undefinedTable = '42P01';
 
 async function settingsOf(env: NodeJS.ProcessEnv) {
   const home = homeOf(env);
