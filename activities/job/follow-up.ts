@@ -36,8 +36,8 @@ export async function publishedOf(
 
 /**
  * Starts a further turn with the current state of the job's branch: commits that others pushed are merged into its
- * working copy, then the base branch if the turn's message asks for it, and a job whose pull request was merged continues from the base branch. Runs once per turn, in the
- * attempt that holds the effect.
+ * working copy, and then the base branch if the turn's message asks for it. A job whose pull request was merged continues
+ * from the base branch. Runs once per turn, in the attempt that holds the effect.
  */
 export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSignal): Promise<void> {
   const { steps, effects, branches, access, workspaces } = deps;

@@ -58,8 +58,8 @@ function isChange({ job, tree, snapshot }: Pick<FinishedBatch, 'job' | 'tree' | 
 
 /**
  * Returns the results of a batch that ends the work, after running the check command on the working copy. If the check
- * did not pass, or if the change has conflict markers, the result of `finish` says so, and the agent continues. Safe to run twice: the result
- * of a step's check is stored.
+ * did not pass, or the change has conflict markers, the result of `finish` says so, and the agent continues. Safe to run
+ * twice: the result of a step's check is stored.
  */
 export async function checkedResults(effects: EffectStore, batch: FinishedBatch): Promise<ToolResult[]> {
   const { ref, command, results, runCommand } = batch;

@@ -20,8 +20,8 @@ export function conflictMarkersIn(snapshot: Pick<Snapshot, 'patch'> | null): str
 }
 
 /**
- * Returns why a step may not end the work; null if it may. An agent that leaves conflict markers is told once in a turn.
- * Decides the same for a step every time.
+ * Returns the reason why a step may not end the turn; null if it may. Left conflict markers are a reason once per turn. A
+ * retry of a step gets the same result.
  */
 export async function refusalForMarkers(
   effects: Pick<EffectStore, 'claim' | 'storeResult'>,

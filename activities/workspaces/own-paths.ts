@@ -22,7 +22,8 @@ interface OwnPathsRequest {
 /**
  * Returns the paths at which a tree differs from every tree in `from`. Pass the base before anything has been
  * published. Pass the published tree while the job continues on the same branch: what people added there is not the
- * job's change, but reverting it is. Pass that tree merged with the base branch if the job has merged it. Pass both if the base has changed since.
+ * job's change, but reverting it is; if the job has merged the base branch, pass that tree merged with it. Pass both if the
+ * base has changed since.
  */
 export async function ownPaths(git: Git, { job, from, tree, signal }: OwnPathsRequest): Promise<OwnPath[]> {
   let own: Map<string, string | null> | null = null;

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4ToolCallPart,
 } from '@ai-sdk/provider';
 
-/** What a model answered in one step, in the order in which it came. */
+/** The answer of a model in one step, in the order of its stream. */
 export interface StepAnswer {
   take(part: LanguageModelV4StreamPart): void;
   /** Returns the content of the message that the model reads in the next step. */

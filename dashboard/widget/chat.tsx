@@ -175,7 +175,7 @@ function Messages({ messages, error, label, children }: MessagesProps) {
   const list = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   const count = messages.length;
-  // before the browser scrolls by itself for what was inserted, which is not the reader
+  // before the browser's scroll anchoring, whose scroll event would look like the reader's
   useLayoutEffect(() => {
     isAtEnd.current = true;
   }, [count]);

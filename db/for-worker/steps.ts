@@ -120,7 +120,7 @@ interface StepResults extends StepRef {
   events?: NewJobEvent[];
 }
 
-/** What the tools of a step start from once its answer is stored. */
+/** State from which the tools of a step start, once its answer is stored. */
 export interface ToolStart {
   /** The job may have changed since the claim. */
   now: JobNow;

@@ -75,7 +75,8 @@ const messageRecord = z.object({
 
 /**
  * Kinds of notes from the service to the agent. `nudge`: it repeats itself. `calls-left`, `last-call`: a limit is near.
- * `overruled`: others changed the same parts of the branch, or the base branch was merged. `guidance:<path>`: the repository's guidance in that file.
+ * `overruled`: others changed the same parts of the branch, or the base branch was merged. `guidance:<path>`: the
+ * repository's guidance in that file.
  * `mcp:<server>`: an MCP server cannot be used.
  * `check`: its work is checked. `planning`: the turn only plans. `self-review`: it reviews its change, or its review was cut off. `no-commands`: it cannot run commands. `call-finish`: it ended without the check.
  * `fetch-hosts`: web pages of some hosts of the project cannot be fetched.

@@ -30,8 +30,7 @@ export interface NewMessage {
  * `joined`: the running turn reads it. `began`: it starts a new turn. `replayed`: a repetition with the same key and
  * body. `conflict`: the same key with another body. `full`: the running turn accepts no more. `outdated`: the job has a
  * newer turn than the one that was read. `unknown-turn`: it has no such turn yet. `unmergeable`: nothing can be merged into
- * the job now. `allowance` is what the message's
- * counter has left.
+ * the job now. `allowance` is what the message's counter has left.
  */
 export type SentMessage =
   | { kind: 'joined' | 'began'; job: JobRow; allowance: RateLimitAnswer | null }

@@ -22,7 +22,7 @@ export interface AnswerHold {
   id: string;
   /** The day whose budgets it counts for. */
   day: string;
-  /** What the call counts as once the reservation has expired. */
+  /** Cost of the call once the reservation has expired. */
   lostMicros: number;
 }
 
@@ -31,7 +31,7 @@ const holdMinutes = 10;
 
 interface AnswerCall {
   mostMicros: number;
-  /** What the call costs if its process is killed. */
+  /** Cost of the call if its process is killed. */
   lostMicros: number;
   /** Budget of the site's answers per day (UTC); null for no limit. */
   siteMicros: number | null;

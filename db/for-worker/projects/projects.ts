@@ -70,7 +70,7 @@ export type SealedJob = Omit<JobRow, JobTime | OptionalJobTime> &
     secrets: [id: string, value: string][];
   };
 
-/** What may change while a model answers, and ends the turn or changes what it may do. */
+/** Fields that may change while a model answers, and then end the turn or change its access. */
 export type JobNow = Pick<SealedJob, 'status' | 'phase' | 'turn' | 'grants' | 'projectVersion'>;
 
 /** Expression: the grants of an organization. */
