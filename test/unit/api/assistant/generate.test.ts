@@ -1,5 +1,4 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { generate, GenerationError } from '../../../../api/assistant/generate.ts';
 import type { AnswerChunk, AnswerTool } from '../../../../api/assistant/generate.ts';
@@ -241,10 +240,12 @@ describe('generate', () => {
   });
 
   it('waits for a slow reader', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     const usage = { promptTokens: 0, completionTokens: 0 };
     const model = modelOf([[delta('a'), delta('b'), finish()]]);
     const chunks: AnswerChunk[] = [];
-    await generate(
+    const answer = generate(
       {
         prompt: [],
         promptCharacters: 2,
@@ -259,9 +260,11 @@ describe('generate', () => {
       usage,
       (chunk) => {
         chunks.push(chunk);
-        return sleep(1_000);
+        return new Promise((resolve) => setTimeout(resolve, 1_000));
       },
     );
+    await vi.advanceTimersByTimeAsync(2_000);
+    await answer;
     expect(chunks).toHaveLength(2);
   });
 
