@@ -73,7 +73,7 @@ const refusals = new Set<string>();
 const folder = temporaryDirectory();
 
 beforeAll(() => {
-  cpSync('.oxlintrc.json', join(folder, '.oxlintrc.json'));
+  cpSync('oxlint.config.ts', join(folder, 'oxlint.config.ts'));
   for (const [file, imports] of lines) {
     mkdirSync(join(folder, dirname(file)), { recursive: true });
     const text = imports.map(([, module], at) => `export { thing as thing${at} } from '${module}';`);
