@@ -1,75 +1,30 @@
 import type { BundleRecord, BundleRecordOf } from '../../db/jobs/bundle-schema.ts';
 
 /** The records of a job, in the order they were read. */
-export interface CollectedJob {
-  job: BundleRecordOf<'job'>;
-  turns: BundleRecordOf<'turn'>[];
-  messages: BundleRecordOf<'message'>[];
-  notes: BundleRecordOf<'note'>[];
-  compactions: BundleRecordOf<'compaction'>[];
-  tools: BundleRecordOf<'tools'>[];
-  effects: BundleRecordOf<'effect'>[];
-  events: BundleRecordOf<'event'>[];
-  exports: BundleRecordOf<'export'>[];
-  histories: BundleRecordOf<'history'>[];
-  steps: BundleRecordOf<'step'>[];
-}
+export type CollectedJob = NonNullable<Awaited<ReturnType<typeof collectJob>>>;
 
-/** Collects the records of a job except its snapshots; null when there are no records. */
-export async function collectJob(records: AsyncIterable<BundleRecord>): Promise<CollectedJob | null> {
-  let collected: CollectedJob | null = null;
-  for await (const record of records) {
-    if (collected !== null) note(collected, record);
-    else if (record.piece === 'job') collected = emptyOf(record);
-  }
-  return collected;
-}
+/** Contents, which are large and which no report of a job needs. */
+const contents = new Set<BundleRecord['piece']>(['image', 'snapshot', 'pack']);
 
-function emptyOf(job: BundleRecordOf<'job'>): CollectedJob {
+/** Collects the records of a job except its contents; null when there are no records. */
+export async function collectJob(records: AsyncIterable<BundleRecord>) {
+  const kept: BundleRecord[] = [];
+  for await (const record of records) if (!contents.has(record.piece)) kept.push(record);
+  const all = <Name extends BundleRecord['piece']>(piece: Name) =>
+    kept.filter((record): record is BundleRecordOf<Name> => record.piece === piece);
+  const [job] = all('job');
+  if (job === undefined) return null;
   return {
     job,
-    turns: [],
-    messages: [],
-    notes: [],
-    compactions: [],
-    tools: [],
-    effects: [],
-    events: [],
-    exports: [],
-    histories: [],
-    steps: [],
+    turns: all('turn'),
+    messages: all('message'),
+    notes: all('note'),
+    compactions: all('compaction'),
+    tools: all('tools'),
+    effects: all('effect'),
+    events: all('event'),
+    exports: all('export'),
+    histories: all('history'),
+    steps: all('step'),
   };
-}
-
-function note(job: CollectedJob, record: BundleRecord): void {
-  switch (record.piece) {
-    case 'job':
-      return;
-    case 'turn':
-      return void job.turns.push(record);
-    case 'message':
-      return void job.messages.push(record);
-    case 'note':
-      return void job.notes.push(record);
-    case 'compaction':
-      return void job.compactions.push(record);
-    case 'tools':
-      return void job.tools.push(record);
-    case 'effect':
-      return void job.effects.push(record);
-    case 'event':
-      return void job.events.push(record);
-    case 'export':
-      return void job.exports.push(record);
-    case 'history':
-      return void job.histories.push(record);
-    case 'step':
-      return void job.steps.push(record);
-    case 'image':
-    case 'snapshot':
-    case 'pack':
-      return;
-    default:
-      record satisfies never;
-  }
 }
