@@ -19,8 +19,16 @@ export interface PullRequestRequests {
   /** Returns null when the forge reports that the branch already has one. */
   create(draft: PullRequestDraft): Promise<FoundPullRequest | null>;
   update(found: FoundPullRequest, draft: PullRequestDraft): Promise<FoundPullRequest>;
-  /** Adds marks and returns one sentence for each that was not accepted. Idempotent. */
-  mark(made: PullRequest, marks: Marks, draft: PullRequestDraft): Promise<string[]>;
+  /** Adds marks of one kind, and returns a sentence about those that the forge does not know. Idempotent. */
+  mark(made: PullRequest, marks: MarksOfKind, draft: PullRequestDraft): Promise<string[]>;
+  /** Whether an added reviewer replaces those before. Otherwise they are added one by one, so that one refusal costs one. */
+  takesReviewersTogether: boolean;
+}
+
+/** One or more marks of one kind. */
+export interface MarksOfKind {
+  kind: keyof Marks;
+  names: string[];
 }
 
 /** Ensures that a branch has exactly one pull request, with this title and body where people have not changed them. */
@@ -31,9 +39,21 @@ export async function ensurePullRequest(
   const { id, url, state, draft: isDraft } = await ensured(requests, draft);
   const made = { id, url, state, draft: isDraft };
   const { marks } = draft;
-  if (state !== 'open' || marks === null || isEmpty(marks)) return { ...made, notes: [] };
-  await draft.beforeEffect();
-  return { ...made, notes: await requests.mark(made, marks, draft) };
+  const wanted = state !== 'open' || marks === null ? [] : marksToAdd(requests, marks);
+  if (wanted.length > 0) await draft.beforeEffect();
+  const notes: string[] = [];
+  for (const some of wanted) notes.push(...(await tryMark(requests, some, () => requests.mark(made, some, draft))));
+  return { ...made, notes };
+}
+
+function marksToAdd({ takesReviewersTogether }: PullRequestRequests, marks: Marks): MarksOfKind[] {
+  const kinds = (['labels', 'assignees', 'reviewers'] as const).flatMap((kind) => {
+    const names = [...marks[kind]];
+    return kind !== 'reviewers' || takesReviewersTogether
+      ? [{ kind, names }]
+      : names.map((name) => ({ kind, names: [name] }));
+  });
+  return kinds.filter(({ names }) => names.length > 0);
 }
 
 async function ensured(
@@ -81,21 +101,20 @@ function isSame(one: string, other: string): boolean {
   return first === second;
 }
 
-function isEmpty({ reviewers, labels, assignees }: Marks): boolean {
-  return reviewers.length + labels.length + assignees.length === 0;
-}
-
 /**
- * Runs the request for one mark. A refusal by the forge loses the mark, not the job. An outage or a rate limit is
+ * Runs the request for some marks. A refusal by the forge loses the marks, not the job. An outage or a rate limit is
  * thrown, so that the activity retries.
  */
-export async function tryMark(sentence: string, ask: () => Promise<unknown>): Promise<string[]> {
+async function tryMark(
+  { forge }: PullRequestRequests,
+  { kind, names }: MarksOfKind,
+  ask: () => Promise<string[]>,
+): Promise<string[]> {
   try {
-    await ask();
-    return [];
+    return await ask();
   } catch (error) {
     const isRefusal = error instanceof ForgeError && ['rejected', 'authentication', 'not-found'].includes(error.kind);
     if (!isRefusal) throw error;
-    return [sentence];
+    return [`${forge} did not accept the ${kind} ${names.join(', ')}.`];
   }
 }

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { createEgress, type Egress } from '../../lib/network/egress.ts';
-import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
+import type { FoundPullRequest, MarksOfKind } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { askForge, linkSchema, mostPages, pageOf, sendToForge, type ForgeResponse } from './forge-http.ts';
-import { conflictWith, createMerging, type MergeRequests } from './merge-pull-request.ts';
-import { liesBelow, repositoryPath } from './repository-path.ts';
-import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
+import { createHostedForge } from './hosted-forge.ts';
+import { conflictWith } from './merge-pull-request.ts';
+import { repositoryPath } from './repository-path.ts';
+import { ForgeError, type Forge, type PullRequest, type PullRequestDraft } from './forge.ts';
 
 export interface GiteaOptions {
   token: string;
@@ -136,34 +137,27 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
     return new ForgeError('authentication', `The Gitea credential may not do this; ${needs}.`);
   }
 
-  async function mark({ id }: PullRequest, marks: Marks, { repository, signal }: PullRequestDraft): Promise<string[]> {
-    const { labels, assignees, reviewers } = marks;
-    const notes: string[] = [];
-    if (labels.length > 0) {
-      const add = async () => {
-        const path = `/issues/${id}/labels`;
-        const { data } = await sent(repository, signal, { method: 'POST', path, body: { labels } });
-        // Gitea silently ignores labels that it does not have
-        const has = new Set(parsed(labelsSchema, data).map(({ name }) => name));
-        const missing = labels.filter((label) => !has.has(label));
-        if (missing.length > 0) notes.push(`Gitea has no label named ${missing.join(', ')}.`);
-      };
-      notes.push(...(await tryMark(`Gitea did not accept the labels ${labels.join(', ')}.`, add)));
-    }
-    if (assignees.length > 0) {
-      const change = () => sent(repository, signal, { method: 'PATCH', path: `/pulls/${id}`, body: { assignees } });
-      notes.push(...(await tryMark(`Gitea did not accept the assignees ${assignees.join(', ')}.`, change)));
-    }
-    for (const reviewer of reviewers) {
+  async function mark({ id }: PullRequest, { kind, names }: MarksOfKind, { repository, signal }: PullRequestDraft) {
+    if (kind === 'assignees') {
+      await sent(repository, signal, { method: 'PATCH', path: `/pulls/${id}`, body: { assignees: names } });
+    } else if (kind === 'reviewers') {
       const path = `/pulls/${id}/requested_reviewers`;
-      const change = () => sent(repository, signal, { method: 'POST', path, body: { reviewers: [reviewer] } });
-      notes.push(...(await tryMark(`Gitea did not accept the reviewer ${reviewer}.`, change)));
+      await sent(repository, signal, { method: 'POST', path, body: { reviewers: names } });
+    } else {
+      const call = { method: 'POST' as const, path: `/issues/${id}/labels`, body: { labels: names } };
+      const { data } = await sent(repository, signal, call);
+      // Gitea silently ignores labels that it does not have
+      const has = new Set(parsed(labelsSchema, data).map(({ name }) => name));
+      const missing = names.filter((label) => !has.has(label));
+      if (missing.length > 0) return [`Gitea has no label named ${missing.join(', ')}.`];
     }
-    return notes;
+    return [];
   }
 
-  const requests: PullRequestRequests = {
+  return createHostedForge({
     forge,
+    root,
+    credentialOf: () => ({ username: 'oauth2', token: async () => token }),
     find,
     create,
     async update(existing, { repository, signal, body, ...draft }) {
@@ -173,10 +167,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
       return presented(parsed(pullRequestSchema, data));
     },
     mark,
-  };
-
-  const merges: MergeRequests = {
-    forge,
+    takesReviewersTogether: false,
     async read({ repository, id, signal }) {
       const { data } = await sent(repository, signal, { path: `/pulls/${encodeURIComponent(id)}` });
       const found = parsed(readSchema, data);
@@ -200,21 +191,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
       const failure = failureOfAnswer({ forge, status, headers });
       throw failure.kind === 'rejected' ? new ForgeError('rejected', reasonOf(data)) : failure;
     },
-  };
-
-  return {
-    credential(repository) {
-      if (!liesBelow(repository, root)) return null;
-      return { username: 'oauth2', token: async () => token, origin: new URL(root).origin };
-    },
-    ensurePullRequest: (draft) => ensurePullRequest(requests, draft),
-    async pullRequestState({ repository, id, signal }) {
-      const { data } = await sent(repository, signal, { path: `/pulls/${encodeURIComponent(id)}` });
-      const { state, draft } = presented(parsed(pullRequestSchema, data));
-      return { state, draft };
-    },
-    merging: createMerging(merges),
-  };
+  });
 }
 
 /** Returns why Gitea refused a merge; its own words stay out of it. */

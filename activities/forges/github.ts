@@ -1,19 +1,13 @@
 import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
 import { createEgress, type Egress } from '../../lib/network/egress.ts';
-import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
-import { conflictWith, createMerging, type MergeRequests, type Obstacle } from './merge-pull-request.ts';
+import type { FoundPullRequest } from './ensure-pull-request.ts';
+import { createHostedForge } from './hosted-forge.ts';
+import { conflictWith, type Obstacle } from './merge-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { linkSchema, longestPage, pageOf } from './forge-http.ts';
-import { liesBelow, repositoryPath } from './repository-path.ts';
-import {
-  ForgeError,
-  type Forge,
-  type Marks,
-  type PullRequest,
-  type PullRequestAddress,
-  type PullRequestDraft,
-} from './forge.ts';
+import { repositoryPath } from './repository-path.ts';
+import { ForgeError, type Forge, type PullRequest, type PullRequestDraft } from './forge.ts';
 import { githubUrlOf } from './github-address.ts';
 import { createOctokit, type GithubCredential, type GithubRepository } from './github-credential.ts';
 import { githubFailureOf, isAlreadyExists, isWithoutDrafts, mergeFailureOf } from './github-failure.ts';
@@ -104,8 +98,20 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
     }
   }
 
-  const requests: PullRequestRequests = {
+  return createHostedForge({
     forge,
+    root,
+    revoke: credential.revoke,
+    credentialOf(repository) {
+      const token = async (options?: { fresh: boolean }) => {
+        try {
+          return await credential.tokenFor(repositoryOf(repository), options);
+        } catch (error) {
+          throw githubFailureOf(error, new AbortController().signal);
+        }
+      };
+      return { username: 'x-access-token', token };
+    },
     async find(draft) {
       const { head } = draft;
       const found = await answered(pageOf(pullRequestSchema), draft, (target) => (octokit, request) => {
@@ -128,41 +134,25 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
       );
       return presented(updated);
     },
-    mark: ({ id }, marks, draft) => mark(Number(id), marks, draft),
-  };
-
-  async function mark(number: number, { reviewers, labels, assignees }: Marks, draft: PullRequestDraft) {
-    const change = (call: (target: GithubRepository) => Call) => answered(z.unknown(), draft, call);
-    const notes: string[] = [];
-    if (labels.length > 0) {
-      const set =
-        (target: GithubRepository): Call =>
-        (octokit, request) =>
-          octokit.rest.issues.addLabels({ ...target, issue_number: number, labels: [...labels], request });
-      notes.push(...(await tryMark(`GitHub did not accept the labels ${labels.join(', ')}.`, () => change(set))));
-    }
-    if (assignees.length > 0) {
-      const set =
-        (target: GithubRepository): Call =>
-        (octokit, request) =>
-          octokit.rest.issues.addAssignees({ ...target, issue_number: number, assignees: [...assignees], request });
-      notes.push(...(await tryMark(`GitHub did not accept the assignees ${assignees.join(', ')}.`, () => change(set))));
-    }
-    // one by one, because GitHub refuses all reviewers when one of them may not review
-    for (const reviewer of reviewers) {
-      const set =
-        (target: GithubRepository): Call =>
-        (octokit, request) =>
-          octokit.rest.pulls.requestReviewers({ ...target, pull_number: number, reviewers: [reviewer], request });
-      notes.push(...(await tryMark(`GitHub did not accept the reviewer ${reviewer}.`, () => change(set))));
-    }
-    return notes;
-  }
-
-  const merges: MergeRequests = {
-    forge,
+    async mark({ id }, { kind, names }, draft) {
+      const number = Number(id);
+      await answered(z.unknown(), draft, (target) => ({ rest: { issues, pulls } }, request) => {
+        if (kind === 'labels') return issues.addLabels({ ...target, issue_number: number, labels: names, request });
+        if (kind === 'assignees')
+          return issues.addAssignees({ ...target, issue_number: number, assignees: names, request });
+        return pulls.requestReviewers({ ...target, pull_number: number, reviewers: names, request });
+      });
+      return [];
+    },
+    // GitHub refuses all reviewers when one of them may not review
+    takesReviewersTogether: false,
     async read(address) {
-      const found = await answered(readSchema, address, showing(address));
+      const found = await answered(
+        readSchema,
+        address,
+        (target) => (octokit, request) =>
+          octokit.rest.pulls.get({ ...target, pull_number: Number(address.id), request }),
+      );
       const { mergeable, merge_commit_sha: commit } = found;
       const { state, draft } = presented(found);
       return {
@@ -184,34 +174,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
         throw mergeFailureOf(error, signal);
       }
     },
-  };
-
-  const showing =
-    ({ id }: PullRequestAddress) =>
-    (target: GithubRepository): Call =>
-    (octokit, request) =>
-      octokit.rest.pulls.get({ ...target, pull_number: Number(id), request });
-
-  return {
-    ...(credential.revoke === undefined ? {} : { revoke: credential.revoke }),
-    credential(repository) {
-      if (!liesBelow(repository, root)) return null;
-      const token = async (options?: { fresh: boolean }) => {
-        try {
-          return await credential.tokenFor(repositoryOf(repository), options);
-        } catch (error) {
-          throw githubFailureOf(error, new AbortController().signal);
-        }
-      };
-      return { username: 'x-access-token', token, origin: new URL(root).origin };
-    },
-    ensurePullRequest: (draft) => ensurePullRequest(requests, draft),
-    async pullRequestState(address) {
-      const { state, draft } = presented(await answered(pullRequestSchema, address, showing(address)));
-      return { state, draft };
-    },
-    merging: createMerging(merges),
-  };
+  });
 }
 
 function obstacleOf({ mergeable, mergeable_state: standing, base }: z.infer<typeof readSchema>): Obstacle | null {

@@ -2,11 +2,12 @@ import { createRequire } from 'node:module';
 import { z } from 'zod';
 import type { MergeCause } from '../../db/pull-requests/pull-requests.ts';
 import { createEgress, type Egress } from '../../lib/network/egress.ts';
-import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
-import { conflictWith, createMerging, type MergeRequests, type Obstacle } from './merge-pull-request.ts';
+import type { FoundPullRequest, MarksOfKind } from './ensure-pull-request.ts';
+import { createHostedForge } from './hosted-forge.ts';
+import { conflictWith, type Obstacle } from './merge-pull-request.ts';
 import { linkSchema, longestPage, mostPages, pageOf } from './forge-http.ts';
-import { liesBelow, repositoryPath } from './repository-path.ts';
-import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
+import { repositoryPath } from './repository-path.ts';
+import { ForgeError, type Forge, type PullRequest, type PullRequestDraft } from './forge.ts';
 import { createGitlabTransport, GitlabRefusal } from './gitlab-transport.ts';
 
 export interface GitlabOptions {
@@ -128,42 +129,30 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
     return null;
   }
 
-  async function userIds(names: readonly string[], signal: AbortSignal) {
+  async function mark({ id }: PullRequest, { kind, names }: MarksOfKind, { repository, signal }: PullRequestDraft) {
+    const { mergeRequests, users } = resources(signal);
+    const projectId = projectOf(repository);
+    if (kind === 'labels') {
+      await mergeRequests.edit(projectId, Number(id), { addLabels: names.join(',') });
+      return [];
+    }
     const ids: number[] = [];
     const missing: string[] = [];
     for (const username of names) {
-      const found = parsed(usersSchema, await resources(signal).users.all({ username }));
-      const id = found.find((user) => user.username.toLowerCase() === username.toLowerCase())?.id;
-      if (id === undefined) missing.push(username);
-      else ids.push(id);
+      const found = parsed(usersSchema, await users.all({ username }));
+      const user = found.find((one) => one.username.toLowerCase() === username.toLowerCase());
+      if (user === undefined) missing.push(username);
+      else ids.push(user.id);
     }
-    return { ids, missing };
+    const people = kind === 'assignees' ? { assigneeIds: ids } : { reviewerIds: ids };
+    if (ids.length > 0) await mergeRequests.edit(projectId, Number(id), people);
+    return missing.length === 0 ? [] : [`GitLab does not know the ${kind} ${missing.join(', ')}.`];
   }
 
-  async function mark({ id }: PullRequest, marks: Marks, { repository, signal }: PullRequestDraft): Promise<string[]> {
-    const projectId = projectOf(repository);
-    const { mergeRequests } = resources(signal);
-    const notes: string[] = [];
-    if (marks.labels.length > 0) {
-      const names = marks.labels.join(',');
-      const change = () => mergeRequests.edit(projectId, Number(id), { addLabels: names });
-      notes.push(...(await tryMark(`GitLab did not accept the labels ${marks.labels.join(', ')}.`, change)));
-    }
-    for (const kind of ['assignees', 'reviewers'] as const) {
-      if (marks[kind].length === 0) continue;
-      const change = async () => {
-        const { ids, missing } = await userIds(marks[kind], signal);
-        if (missing.length > 0) notes.push(`GitLab does not know the ${kind} ${missing.join(', ')}.`);
-        const people = kind === 'assignees' ? { assigneeIds: ids } : { reviewerIds: ids };
-        if (ids.length > 0) await mergeRequests.edit(projectId, Number(id), people);
-      };
-      notes.push(...(await tryMark(`GitLab did not accept the ${kind} ${marks[kind].join(', ')}.`, change)));
-    }
-    return notes;
-  }
-
-  const requests: PullRequestRequests = {
+  return createHostedForge({
     forge,
+    root,
+    credentialOf: () => ({ username: 'oauth2', token: async () => token }),
     find,
     create,
     async update(found, draft) {
@@ -174,10 +163,7 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
       return presented(parsed(mergeRequestSchema, updated));
     },
     mark,
-  };
-
-  const merges: MergeRequests = {
-    forge,
+    takesReviewersTogether: true,
     async read({ repository, id, signal }) {
       const shown = await resources(signal).mergeRequests.show(projectOf(repository), Number(id));
       const found = parsed(readSchema, shown);
@@ -202,21 +188,7 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
         throw new ForgeError('rejected', 'GitLab refused the merge. The merge request on GitLab shows why.');
       }
     },
-  };
-
-  return {
-    credential(repository) {
-      if (!liesBelow(repository, root)) return null;
-      return { username: 'oauth2', token: async () => token, origin: new URL(root).origin };
-    },
-    ensurePullRequest: (draft) => ensurePullRequest(requests, draft),
-    async pullRequestState({ repository, id, signal }) {
-      const found = await resources(signal).mergeRequests.show(projectOf(repository), Number(id));
-      const { state, draft } = presented(parsed(mergeRequestSchema, found));
-      return { state, draft };
-    },
-    merging: createMerging(merges),
-  };
+  });
 }
 
 function obstacleOf(found: z.infer<typeof readSchema>): Obstacle | null {
