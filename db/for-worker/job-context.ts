@@ -104,7 +104,8 @@ const storeStatement = `
     update jobs
     set input_tokens = jobs.input_tokens + $9, output_tokens = jobs.output_tokens + $11,
         cached_tokens = jobs.cached_tokens + $10, cache_write_tokens = jobs.cache_write_tokens + $13,
-        cost_micros = jobs.cost_micros + $12, updated_at = now()
+        cost_micros = jobs.cost_micros + coalesce($12, 0), is_cost_known = is_cost_known and $12 is not null,
+        updated_at = now()
     from stored where jobs.id = stored.job_id
     returning jobs.project_id
   ), settled as (

@@ -189,7 +189,8 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
           update jobs
           set steps = jobs.steps + 1, input_tokens = jobs.input_tokens + $7, output_tokens = jobs.output_tokens + $8,
               cached_tokens = jobs.cached_tokens + $13, cache_write_tokens = jobs.cache_write_tokens + $15,
-              cost_micros = jobs.cost_micros + $14, updated_at = now()
+              cost_micros = jobs.cost_micros + coalesce($14, 0), is_cost_known = is_cost_known and $14 is not null,
+              updated_at = now()
           from stored where jobs.id = stored.job_id
           returning jobs.project_id, jobs.organization_id, jobs.status, jobs.phase, jobs.turn
         ), spent as (

@@ -12,7 +12,7 @@ export const jobColumns = `
   pr_state as "prState", pr_draft as "prDraft", incomplete, check_result as "check", waiting_messages as "waitingMessages", steps,
   input_tokens::float8 as "inputTokens", cached_tokens::float8 as "cachedTokens",
   cache_write_tokens::float8 as "cacheWriteTokens", output_tokens::float8 as "outputTokens",
-  cost_micros::float8 as "costMicros", failure_category as "failureCategory",
+  case when is_cost_known then cost_micros::float8 end as "costMicros", failure_category as "failureCategory",
   plan_review as "planReview", may_ask as "mayAsk", approved_turn as "approvedTurn", plan, question,
   wait_since as "waitSince", wait_until as "waitUntil",
   case when phase = 'waiting' then starter_of(organization_id, id, created_at) end as "waitsFor",

@@ -4,6 +4,7 @@ import { createJobStore } from '../../../../db/jobs/jobs.ts';
 import { createJobEndings } from '../../../../db/jobs/job-endings.ts';
 import { createOutboxStore } from '../../../../db/jobs/outbox.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
+import { createServiceFigureStore } from '../../../../db/operations/service-figures.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { operatorOf } from '../../../../db/caller.ts';
@@ -224,9 +225,11 @@ it('counts the usage of each answered step once, however many attempts store it'
   expect(rows).toEqual([{ cost: 1_400 }]);
 });
 
-it('reports the cost of a job as unknown once one of its calls had no price', async () => {
+it('reports the cost of a job as unknown once one of its calls had no price, and still counts the others', async () => {
   const worked = createWorkerJobStore(database.pool);
   const steps = createStepStore(database.pool);
+  const figures = createServiceFigureStore(database.pool);
+  const before = await figures.read();
   const ref = await seedJob(database.pool);
   for (const [index, costMicros] of [5, null, 7].entries()) {
     await steps.claim({ ...ref, step: index + 1 });
@@ -246,6 +249,7 @@ it('reports the cost of a job as unknown once one of its calls had no price', as
   }
   expect(await worked.get(ref.jobId)).toMatchObject({ steps: 3, costMicros: null });
   expect(await worked.usage(ref.jobId, 1)).toMatchObject({ steps: 3, costMicros: null });
+  expect((await figures.read()).costMicros).toBe(before.costMicros + 12);
 });
 
 it('gives each due start to one of several claimers, and again only after the lease expires', async () => {
