@@ -38,7 +38,10 @@ export function createMetrics({
   const jobs = new Gauge({ name: 'docket_jobs', help: 'Jobs by status.', labelNames: ['status'], registers });
   const waiting = gauge('docket_jobs_waiting', 'Jobs waiting for a worker.');
   const oldest = gauge('docket_jobs_oldest_waiting_seconds', 'Time that the oldest waiting job has waited.');
-  const unstarted = gauge('docket_jobs_unstarted', 'Turns of jobs whose start Temporal has not confirmed.');
+  const unstarted = gauge(
+    'docket_jobs_unstarted',
+    'Turns of jobs whose start Temporal has not confirmed within a minute.',
+  );
   const deliveries = gauge('docket_webhook_deliveries_pending', 'Webhook messages waiting to be delivered.');
   const workers = gauge('docket_workers', 'Worker processes that reported in the last minute.');
   const counter = (name: string, help: string) => new Counter({ name, help, registers });

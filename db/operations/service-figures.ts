@@ -5,7 +5,7 @@ export interface ServiceFigures {
   jobs: { status: string; count: number }[];
   waiting: number;
   oldestWaitingSeconds: number;
-  /** Jobs whose start Temporal has not confirmed. */
+  /** Turns of jobs whose start Temporal has not confirmed within a minute. */
   unstarted: number;
   pendingDeliveries: number;
   workers: number;
@@ -46,7 +46,7 @@ export function createServiceFigureStore(pool: Pool): ServiceFigureStore {
                   ((select input_tokens from ended) + coalesce(sum(input_tokens), 0))::float8 as "inputTokens",
                   ((select output_tokens from ended) + coalesce(sum(output_tokens), 0))::float8 as "outputTokens",
                   ((select cost_micros from ended) + coalesce(sum(cost_micros), 0))::float8 as "costMicros",
-                  (select count(*)::integer from job_outbox) as unstarted,
+                  (select count(*)::integer from job_outbox where created_at < now() - interval '1 minute') as unstarted,
                   (select count(*)::integer from webhook_deliveries where status = 'pending') as "pendingDeliveries",
                   (select count(*)::integer from workers where seen_at > now() - interval '1 minute') as workers
            from jobs where status = 'active'`,

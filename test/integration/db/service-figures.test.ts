@@ -53,3 +53,13 @@ it('counts jobs exactly as their rows do, and keeps the tokens and the cost of t
   const { rows } = await pool.query('select count(*)::integer as count from job_totals');
   expect(rows[0].count).toBeLessThan(100);
 });
+
+it('counts a start as unconfirmed after a minute: under load, some start is always under way', async () => {
+  await using database = await createTestDatabase();
+  const { pool } = database;
+  const figures = createServiceFigureStore(pool);
+  await buildJob(pool, await buildProject(pool));
+  expect(await figures.read()).toMatchObject({ waiting: 1, unstarted: 0 });
+  await pool.query(`update job_outbox set created_at = now() - interval '61 seconds'`);
+  expect(await figures.read()).toMatchObject({ unstarted: 1 });
+});
