@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { EmbeddingModelV4, LanguageModelV4, RerankingModelV4 } from '@ai-sdk/provider';
 import { gatewayUsage, withBreakpoints } from './gateway-cache.ts';
 import { fetchFromProvider } from './provider-fetch.ts';
-import { withoutStorage, withUnboundReasoning } from './provider-options.ts';
+import { withLowestEffort, withoutStorage, withUnboundReasoning } from './provider-options.ts';
 import { createOfflineEditor } from './offline-editor/offline-editor.ts';
 import { createOfflineExtract } from './offline-extract/offline-extract.ts';
 
@@ -70,6 +70,8 @@ interface Provider extends Makers {
 const longestName = 200;
 /** Some providers take the model in the URL's path, so it must not lead to another path. */
 const modelPattern = /^@?\w[\w.:@+~-]*(?:\/\w[\w.:@+~-]*)*$/;
+/** Reasoning models of OpenAI, which Azure and gateways serve, too. */
+const refusesMaxTokens = /^(?:.*\/)?(?:gpt-[5-9]|o\d)/;
 const fetch = fetchFromProvider;
 
 // a process loads only the providers whose models it creates
@@ -147,7 +149,8 @@ function providersOf({
       'openai',
       {
         missing: isSet(openaiApiKey) ? null : 'OPENAI_API_KEY',
-        language: (model) => withoutStorage(openai().createOpenAI({ apiKey: openaiApiKey, fetch })(model)),
+        language: (model) =>
+          withLowestEffort(withoutStorage(openai().createOpenAI({ apiKey: openaiApiKey, fetch })(model))),
         embedding: (model) => openai().createOpenAI({ apiKey: openaiApiKey, fetch }).embeddingModel(model),
       },
     ],
@@ -190,8 +193,11 @@ function compatibleProvider(settings: Partial<CompatibleSettings> = {}) {
     fetch,
     includeUsage: true,
     convertUsage: marksPrefixes ? gatewayUsage : undefined,
-    transformRequestBody: ({ prompt_cache_key: key, ...body }) => ({
+    transformRequestBody: ({ prompt_cache_key: key, max_tokens: limit, reasoning_effort: effort, ...body }) => ({
       ...body,
+      [refusesMaxTokens.test(String(body['model'])) ? 'max_completion_tokens' : 'max_tokens']: limit,
+      // many servers refuse the word, and those without reasoning any effort
+      reasoning_effort: effort === 'none' ? undefined : effort,
       ...(sendsCacheKey ? { prompt_cache_key: key } : {}),
       ...(marksPrefixes && key !== undefined ? { messages: withBreakpoints(body['messages']) } : {}),
     }),

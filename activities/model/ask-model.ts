@@ -13,7 +13,7 @@ import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
 import { validateCall } from '../tools/run-batch.ts';
 import { acceptedMessages } from './accepted-messages.ts';
 import { DeclinedAnswerError, ModelCallError, SpentLimitError, UnusableAnswerError } from './model-failures.ts';
-import { plainOptions, withCache } from './prompt-cache.ts';
+import { withCache } from './prompt-cache.ts';
 import { definitionsOf, sentDefinitions, type SentDefinitions } from './tool-definitions.ts';
 import { withImages, type ReadImages } from './images.ts';
 import { jsonLengthOf } from './transcript/transcript.ts';
@@ -106,7 +106,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       streamText({
         model: languageModel,
         ...(cacheKey === undefined
-          ? { instructions: system, messages: sent, tools, providerOptions: plainOptions }
+          ? { instructions: system, messages: sent, tools }
           : withCache({ system, messages: sent, tools }, cacheKey)),
         reasoning: reasoningEffort ?? undefined,
         maxOutputTokens: maxOutputTokens ?? undefined,

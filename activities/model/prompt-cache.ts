@@ -3,11 +3,6 @@ import type { ModelMessage, SystemModelMessage, ToolSet } from 'ai';
 /** Ends a prefix that Anthropic's models cache. Other providers ignore it. */
 const breakpoint = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const;
 
-/** OpenAI would add a summary of the reasoning for those who set an effort, which it refuses to unverified organizations. */
-const withoutSummary = { reasoningSummary: null };
-/** Options of a request without a cache key. */
-export const plainOptions = { openai: withoutSummary };
-
 interface Prompt {
   system: string;
   messages: ModelMessage[];
@@ -26,7 +21,7 @@ export function withCache({ system, messages, tools }: Prompt, key: string) {
     instructions: { role: 'system', content: system, providerOptions: breakpoint } satisfies SystemModelMessage,
     messages: messages.map((message, at) => (ends.has(at) ? { ...message, providerOptions: breakpoint } : message)),
     tools: withBreakpoint(tools),
-    providerOptions: { openai: { promptCacheKey: key, ...withoutSummary }, compatible: { prompt_cache_key: key } },
+    providerOptions: { openai: { promptCacheKey: key }, compatible: { prompt_cache_key: key } },
   };
 }
 

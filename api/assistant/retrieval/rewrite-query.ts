@@ -110,7 +110,12 @@ export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }
         costMicros = held.mostMicros;
         let answer: LanguageModelV4GenerateResult;
         try {
-          answer = await model.doGenerate({ prompt, maxOutputTokens: mostOutputTokens, abortSignal });
+          answer = await model.doGenerate({
+            prompt,
+            maxOutputTokens: mostOutputTokens,
+            reasoning: 'none',
+            abortSignal,
+          });
         } catch (error) {
           costMicros = await held.settle(replyUsage(lostTokens(error, { sentCharacters, receivedCharacters: 0 })));
           throw error;

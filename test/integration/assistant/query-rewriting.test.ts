@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startOpenAiServer } from '../../support/servers/openai-server.ts';
 import type { ScriptedReply } from '../../support/servers/scripted-model-server.ts';
 import {
   ask,
@@ -35,6 +36,8 @@ it('searches for the query of the model, and shows the answering model the words
   const { answer } = await ask(api, scene.docs);
   const [rewriting, answering] = scene.model.requests.map(({ body }) => body);
   expect(rewriting).toMatchObject({ model: 'rewriter', max_tokens: 300 });
+  // strict servers refuse an effort
+  expect(rewriting).not.toHaveProperty('reasoning_effort');
   expect(given()).toEqual([
     {
       page: null,
@@ -59,6 +62,19 @@ it('searches for the query of the model, and shows the answering model the words
     { content: 'Set it.', searchQuery: null },
   ]);
   expect(await outcomesOf(api)).toEqual({ rewritten: 1 });
+});
+
+it.each([
+  ['openai/gpt-5', { effort: 'minimal' }],
+  ['openai/gpt-5.1', { effort: 'none' }],
+  ['openai/o4-mini', { effort: 'low' }],
+])('asks %s to reason as little as it can', async (queryRewriting, reasoning) => {
+  await using openai = await startOpenAiServer(() => []);
+  vi.stubEnv('OPENAI_BASE_URL', openai.baseUrl);
+  await using api = await scene.serve({ OPENAI_API_KEY: 'key' });
+  await ask(api, await scene.rewritingSite({ queryRewriting }));
+  vi.unstubAllEnvs();
+  expect(openai.requests).toMatchObject([{ max_output_tokens: 300, reasoning }]);
 });
 
 it('finds the page of a question that has none of its words', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAskModel, type ModelQuestion } from '../../../activities/model/ask-model.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
-import { createModelRegistry } from '../../../models/registry.ts';
+import { createModelRegistry, type ModelRegistry } from '../../../models/registry.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 
 afterEach(() => {
@@ -21,7 +21,7 @@ const question = {
 const google = 'https://generativelanguage.googleapis.com';
 
 /** Returns the body that a provider is sent; the request is refused. */
-async function bodyOf(settings: Pick<ModelQuestion, 'model' | 'reasoningEffort' | 'maxOutputTokens'>) {
+async function bodySent(ask: (models: ModelRegistry) => PromiseLike<unknown>) {
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -45,12 +45,15 @@ async function bodyOf(settings: Pick<ModelQuestion, 'model' | 'reasoningEffort' 
     googleApiKey: 'key-of-google',
     compatible: { baseUrl: `${baseUrl}/v1` },
   });
-  await createAskModel({ models })({ ...question, ...settings }).catch(() => undefined);
+  await ask(models).then(undefined, () => undefined);
   vi.unstubAllGlobals();
   server.close();
   const [body] = await asked;
   return body;
 }
+
+const bodyOf = (settings: Pick<ModelQuestion, 'model' | 'reasoningEffort' | 'maxOutputTokens'>) =>
+  bodySent((models) => createAskModel({ models })({ ...question, ...settings }));
 
 /** Models by how they are sent an effort: as a word, or as a budget that is a share of their longest answer. */
 const efforts = {
@@ -92,6 +95,34 @@ describe.each(['low', 'medium', 'high'] as const)('the effort %s', (effort) => {
     expect(body.reasoning ?? {}).not.toHaveProperty('summary');
   });
 });
+
+it.each([
+  ['openai/gpt-5-pro', 'medium', 'high'],
+  ['openai/gpt-5.4-pro', 'low', 'medium'],
+  ['openai/gpt-5.4-pro-2026-03-05', 'high', 'high'],
+  ['openai/o3-pro', 'low', 'low'],
+] as const)('asks %s for the effort %s as %s, because it has none below', async (model, reasoningEffort, effort) => {
+  expect((await bodyOf({ model, reasoningEffort })).reasoning).toEqual({ effort });
+});
+
+it.each([
+  ['anthropic/claude-haiku-4-5', 'disabled'],
+  ['anthropic/claude-haiku-5-5', 'disabled'],
+  ['anthropic/claude-sonnet-5-5', 'between_tools'],
+])('asks %s without reasoning with the thinking %s', async (model, type) => {
+  const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Go' }] }];
+  const body = await bodySent((models) => models.languageModel(model).doGenerate({ prompt, reasoning: 'none' }));
+  expect(body.thinking).toEqual({ type });
+});
+
+it.each(['compatible/gpt-5.1', 'compatible/openai/o4-mini'])(
+  'limits %s, which refuses max_tokens, by max_completion_tokens',
+  async (model) => {
+    const body = await bodyOf({ model, maxOutputTokens: 5_000 });
+    expect(body).toMatchObject({ max_completion_tokens: 5_000 });
+    expect(body).not.toHaveProperty('max_tokens');
+  },
+);
 
 it.each(['openai/gpt-5', 'google/gemini-2.5-pro', 'compatible/qwen', 'anthropic/claude-opus-4-8'])(
   'sends %s neither by default',
