@@ -52,7 +52,8 @@ export function lostTokens(error: unknown, length: CallLength): PricedUsage {
   return isUncharged(error) ? noTokens : likelyTokens(length);
 }
 
-const noTokens: PricedUsage = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+/** Usage of a call that was not sent. */
+export const noTokens: PricedUsage = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
 function isUncharged(error: unknown): boolean {
   if (!APICallError.isInstance(error)) return false;

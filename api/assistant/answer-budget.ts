@@ -2,10 +2,9 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { AnswerSpendingStore } from '../../db/sites/answer-spending.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { createOfflineExtract, extractName } from '../../models/offline-extract/offline-extract.ts';
-import type { PriceBook } from '../../models/prices.ts';
-import { mostTokensOf } from '../../models/used-tokens.ts';
+import type { PriceBook, PricedUsage } from '../../models/prices.ts';
+import { mostTokensOf, noTokens } from '../../models/used-tokens.ts';
 import { answersUnpriced, budgetSpent } from '../http/errors.ts';
-import type { ReplyUsage } from './reply.ts';
 
 export interface AnswerBudgetDeps {
   spending: AnswerSpendingStore;
@@ -30,7 +29,7 @@ export interface HeldCall {
   /** Its highest possible cost, in millionths of a US dollar, which counts as spent until the call is settled. */
   mostMicros: number;
   /** Settles the cost of the call, once it has ended or if it is not sent, and returns it. */
-  settle(usage: ReplyUsage): Promise<number>;
+  settle(usage: PricedUsage): Promise<number>;
 }
 
 /**
@@ -58,8 +57,7 @@ export function createAnswerBudget({
   mostOutputTokens = mostTokensOfAnswer,
 }: AnswerBudgetDeps): HoldCall {
   const maxOutputTokens = Math.min(mostOutputTokens, Math.floor(prices.windowOf(modelName) * outputShareOfWindow));
-  const costOf = ({ promptTokens: inputTokens, completionTokens: outputTokens }: ReplyUsage) =>
-    prices.costMicrosOf(modelName, { inputTokens, outputTokens, cachedInputTokens: 0, cacheWriteTokens: 0 });
+  const costOf = (usage: PricedUsage) => prices.costMicrosOf(modelName, usage);
   const free = { exceedsBudget: false, mostMicros: 0, settle: async () => 0 };
   const extract: HeldCall = {
     model: createOfflineExtract({ lead: budgetNotice }),
@@ -71,13 +69,13 @@ export function createAnswerBudget({
   return async function holdCall({ site, characters }) {
     const { answerBudgetMicros: siteMicros } = site;
     const isLimited = siteMicros !== null || budgetMicros !== null;
-    const promptTokens = mostTokensOf(characters + charactersOfTools);
-    const mostMicros = costOf({ promptTokens, completionTokens: maxOutputTokens });
+    const sent = { ...noTokens, inputTokens: mostTokensOf(characters + charactersOfTools) };
+    const mostMicros = costOf({ ...sent, outputTokens: maxOutputTokens });
     if (mostMicros === null && isLimited) throw answersUnpriced(modelName);
     const call = { model, modelName, maxOutputTokens: isLimited ? maxOutputTokens : null, ...free };
     if (mostMicros === null || mostMicros === 0) return call;
     if (siteMicros !== null && mostMicros > siteMicros) return { ...extract, exceedsBudget: true };
-    const lostMicros = costOf({ promptTokens, completionTokens: 0 }) ?? mostMicros;
+    const lostMicros = costOf(sent) ?? mostMicros;
     const held = await spending.hold(site, { mostMicros, lostMicros, siteMicros, organizationMicros: budgetMicros });
     if ('spent' in held) {
       if (held.spent === 'site') return extract;

@@ -4,6 +4,8 @@ import { newId } from '../../db/ids.ts';
 import { lazily } from '../../lib/lazily.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { type Source, type ThreadStore } from '../../db/sites/threads.ts';
+import type { PricedUsage } from '../../models/prices.ts';
+import type { TokenUsage } from '../../workflows/contract/job.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 import type { AnswerEnding } from './answer-endings.ts';
 import type { LeasedIndex } from './site-indexes.ts';
@@ -16,7 +18,7 @@ import type { MessageRequest } from './message-request.ts';
 import { docsLocationOf } from './docs-location.ts';
 import { pathOnSite } from './path-on-site.ts';
 import { isAnswer, notFoundSentence, promptOf } from './prompt.ts';
-import type { Reply, ReplyUsage, TakePart } from './reply.ts';
+import type { Reply, TakePart } from './reply.ts';
 import type { HeldCall, HoldCall } from './answer-budget.ts';
 import { retrieve, urlOf } from './retrieve.ts';
 
@@ -73,7 +75,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
       const { query } = rewritten;
       const hits = await retrieve(deps.searchPassages, { index, request, query, signal });
       await opened;
-      const usage: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
+      const usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
       let answerMicros = 0;
       const costMicros = () => rewritten.costMicros() + answerMicros;
       const prompt = promptOf({ request, query, hits, weakScore: index.weakScore, site });
@@ -105,7 +107,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
             answerMicros += call.mostMicros;
             return {
               ...call,
-              async settle(used: ReplyUsage) {
+              async settle(used: PricedUsage) {
                 try {
                   answerMicros += (await call.settle(used)) - call.mostMicros;
                 } catch (error) {
@@ -129,7 +131,7 @@ export interface Turn extends AnswerRequest, Pick<GenerateOptions, 'prompt' | 'p
   /** Query that was searched for in place of the question; null if the question was. */
   query: string | null;
   hits: SearchHit[];
-  usage: ReplyUsage;
+  usage: TokenUsage;
   /** Returns the model of the latest call, as `provider/model`; it is stored with the answer. */
   modelName(): string;
   /** Returns what the calls so far cost, in millionths of a US dollar. */

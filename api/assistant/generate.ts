@@ -6,10 +6,11 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import { lostTokens, usedTokens, type CallLength } from '../../models/used-tokens.ts';
+import type { PricedUsage } from '../../models/prices.ts';
+import { lostTokens, noTokens, usedTokens, type CallLength } from '../../models/used-tokens.ts';
 import { ApiError } from '../http/errors.ts';
 import type { HeldCall, HoldCall } from './answer-budget.ts';
-import { replyUsage, type ReplyUsage } from './reply.ts';
+import type { TokenUsage } from '../../workflows/contract/job.ts';
 import { createStepAnswer, type StepAnswer } from './step-answer.ts';
 
 /** A tool the model may call while it answers. `run` returns text for the model, even when it finds nothing. */
@@ -23,7 +24,7 @@ const longestInputs = 20_000;
 /** A step with more calls is rejected. */
 const mostCallsSent = 200;
 
-type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens'> & { settle(usage: ReplyUsage): Promise<void> };
+type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens'> & { settle(usage: PricedUsage): Promise<void> };
 
 interface RunningCall extends Omit<StepCall, 'settle'> {
   prompt: LanguageModelV4Prompt;
@@ -31,9 +32,6 @@ interface RunningCall extends Omit<StepCall, 'settle'> {
   /** Settles the cost of the call; `error` is why it broke off, if it did. */
   settle(error: unknown): Promise<void>;
 }
-
-/** Usage of a call that was not sent. */
-const unused: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
 
 export interface GenerateOptions {
   prompt: LanguageModelV4Prompt;
@@ -78,7 +76,7 @@ const tooManyCalls = 'Not run: too many calls at once. Go on with the results of
  * Generates an answer, forwarding each chunk as the model streams it. Token counts are added to the given `usage`.
  * Throws GenerationError when the model fails; when the signal aborts, it returns without an error.
  */
-export async function generate(options: GenerateOptions, usage: ReplyUsage, take: TakeChunk): Promise<void> {
+export async function generate(options: GenerateOptions, usage: TokenUsage, take: TakeChunk): Promise<void> {
   const prompt = [...options.prompt];
   const toolCharacters = JSON.stringify(options.tools.map(({ definition }) => definition)).length;
   let sentCharacters = options.promptCharacters;
@@ -90,14 +88,14 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
     let text = '';
     let reasoningCharacters = 0;
     let inputCharacters = 0;
-    let used: ReplyUsage | null = null;
+    let used: PricedUsage | null = null;
     const length = (): CallLength => ({
       sentCharacters: sentCharacters + toolCharacters,
       receivedCharacters: text.length + reasoningCharacters + Math.max(inputCharacters, JSON.stringify(calls).length),
     });
     const call = await options.holdCall(sentCharacters);
-    if (options.signal.aborted) return call.settle(unused);
-    const settle = (error: unknown) => call.settle(used ?? replyUsage(lostTokens(error, length())));
+    if (options.signal.aborted) return call.settle(noTokens);
+    const settle = (error: unknown) => call.settle(used ?? lostTokens(error, length()));
     await streamStep(options, { ...call, settle, prompt, mayCall }, (part) => {
       answer.take(part);
       switch (part.type) {
@@ -126,8 +124,8 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
           return null;
         case 'finish':
           used = usageOf(part.usage, length());
-          usage.promptTokens += used.promptTokens;
-          usage.completionTokens += used.completionTokens;
+          usage.inputTokens += used.inputTokens;
+          usage.outputTokens += used.outputTokens;
           return null;
         default:
           return null;
@@ -223,8 +221,10 @@ async function streamStep(
 }
 
 /** Returns the tokens that an answered call is charged for. */
-export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, length: CallLength): ReplyUsage {
-  return replyUsage(usedTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total }, length));
+export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, length: CallLength): PricedUsage {
+  const { total, cacheRead: cachedInputTokens, cacheWrite: cacheWriteTokens } = inputTokens;
+  const reported = { inputTokens: total, cachedInputTokens, cacheWriteTokens, outputTokens: outputTokens.total };
+  return usedTokens(reported, length);
 }
 
 /** Parts after which a model no longer thinks in silence. */

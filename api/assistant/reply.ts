@@ -1,5 +1,5 @@
 import type { Source } from '../../db/sites/threads.ts';
-import type { PricedUsage } from '../../models/prices.ts';
+import type { TokenUsage } from '../../workflows/contract/job.ts';
 import type { Citation } from './citations/citations.ts';
 
 /** A retrieved passage, in the form v1 clients receive as the `search` tool's result. */
@@ -8,15 +8,6 @@ export interface RetrievedResult {
   path: string;
   url: string;
   title: string;
-}
-
-export interface ReplyUsage {
-  promptTokens: number;
-  completionTokens: number;
-}
-
-export function replyUsage({ inputTokens, outputTokens }: PricedUsage): ReplyUsage {
-  return { promptTokens: inputTokens, completionTokens: outputTokens };
 }
 
 /** One part of a reply. A source precedes the text that cites it, citations and follow-ups follow it; a failure ends the reply. */
@@ -45,7 +36,7 @@ export interface Reply {
    */
   run(take: TakePart): Promise<void>;
   /** Returns the tokens used so far. The count is complete once `run` has resolved. */
-  usage(): ReplyUsage;
+  usage(): TokenUsage;
   /** Returns the model of the latest call, as `provider/model`. */
   modelName(): string;
   /** Reports whether the latest call would exceed the site's daily budget even if nothing were spent. */
@@ -60,7 +51,7 @@ export interface StreamEncoder {
   open(): string;
   part(part: ReplyPart): string;
   /** Returns the regular end of the stream, in chunks to be written `closePauseMs` apart. */
-  close(usage: ReplyUsage): string[];
+  close(usage: TokenUsage): string[];
 }
 
 /** Pause between the chunks of a stream's end: some v4 clients lose an entire network read because of its last line. */

@@ -11,7 +11,6 @@ import { ApiError } from '../../http/errors.ts';
 import type { HeldCall, HoldCall } from '../answer-budget.ts';
 import { usageOf } from '../generate.ts';
 import type { MessageRequest } from '../message-request.ts';
-import { replyUsage } from '../reply.ts';
 import { viewedPage } from '../retrieve.ts';
 import { createOptionalModel, type OptionalModel } from './optional-model.ts';
 
@@ -117,7 +116,7 @@ export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }
             abortSignal,
           });
         } catch (error) {
-          costMicros = await held.settle(replyUsage(lostTokens(error, { sentCharacters, receivedCharacters: 0 })));
+          costMicros = await held.settle(lostTokens(error, { sentCharacters, receivedCharacters: 0 }));
           throw error;
         }
         const text = answer.content.map((part) => (part.type === 'text' ? part.text : '')).join('');

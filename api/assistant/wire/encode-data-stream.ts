@@ -40,9 +40,9 @@ export function createDataStreamEncoder(reply: DataStreamReply): StreamEncoder {
           return `2:[${finish}]\n8:[${finish}]\n3:${JSON.stringify(part.message)}\n`;
       }
     },
-    close({ promptTokens, completionTokens }) {
+    close({ inputTokens, outputTokens }) {
       const reason = hasFailed ? 'error' : 'stop';
-      const usage = `"finishReason":"${reason}","usage":{"promptTokens":${promptTokens},"completionTokens":${completionTokens}}`;
+      const usage = `"finishReason":"${reason}","usage":{"promptTokens":${inputTokens},"completionTokens":${outputTokens}}`;
       const end = `e:{${usage},"isContinued":false}\nd:{"type":"finish","threadId":${JSON.stringify(reply.threadId)},${usage}}\n`;
       // clients stop reading at `3:`
       if (hasFailed) return [end];

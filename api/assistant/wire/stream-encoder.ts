@@ -47,5 +47,5 @@ function encoderOfEnd({ protocol, threadId }: EndedReply): StreamEncoder {
 }
 
 function endOf(encoder: StreamEncoder): string {
-  return encoder.close({ promptTokens: 0, completionTokens: 0 }).join('');
+  return encoder.close({ inputTokens: 0, outputTokens: 0 }).join('');
 }

@@ -47,6 +47,22 @@ it('answers until the organization has spent the operator’s daily budget, with
   expect(await spent()).toBeLessThan(502_000);
 });
 
+it('charges input that the provider has cached at its own price', async () => {
+  await using database = await createTestDatabase();
+  await using model = await startScriptedModelServer();
+  model.respondWith({ text: 'Set it.', usage: { inputTokens: 1_000, cachedTokens: 900, outputTokens: 1 } });
+  const env = {
+    DOCKET_ASSISTANT_MODEL: 'compatible/x',
+    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    DOCKET_MODEL_PRICES: '{"compatible/x": {"input": 10, "cachedInput": 1, "output": 0}}',
+  };
+  await using api = await serveApi(database.pool, { ...env, DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: '1' });
+  const { site, assistantKey: key } = await buildIndexedSite(database.pool);
+  await api.ask(`/discovery/v2/assistant/${site.domain}/message`, { key, json: question('retry limit?') });
+  const { rows } = await database.pool.query('select cost_micros::int as micros from organization_spending');
+  expect(rows).toEqual([{ micros: 100 * 10 + 900 }]);
+});
+
 it('exceeds a budget by at most one call, whose maximum length the model is sent', async () => {
   await using database = await createTestDatabase();
   await using model = await startScriptedModelServer();

@@ -160,7 +160,7 @@ it('continues after a kill where it was, and asks nothing again that has a resul
           question: 'q',
           searchQuery: null,
           results: [],
-          usage: () => ({ promptTokens: 0, completionTokens: 0 }),
+          usage: () => ({ inputTokens: 0, outputTokens: 0 }),
           modelName: () => 'compatible/x',
           exceedsBudget: () => false,
           costMicros: () => 5,

@@ -13,7 +13,8 @@ export interface ScriptedReply {
   text?: string | string[];
   reasoning?: string;
   toolCalls?: ScriptedToolCall[];
-  usage?: { inputTokens: number; outputTokens: number };
+  /** Cached tokens are part of the input. */
+  usage?: { inputTokens: number; outputTokens: number; cachedTokens?: number };
   finishReason?: string;
   /** Anything but 200 answers with an error body of the vendor's form. */
   status?: number;
@@ -132,5 +133,6 @@ function usageOf({ usage = { inputTokens: 100, outputTokens: 20 } }: ScriptedRep
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
     total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedTokens ?? 0 },
   };
 }

@@ -43,8 +43,8 @@ export const answerMoneyMutations: Mutation[] = [
   {
     name: 'a query that breaks off counts at its highest possible cost',
     file: 'api/assistant/retrieval/rewrite-query.ts',
-    find: 'costMicros = await held.settle(replyUsage(lostTokens(error, { sentCharacters, receivedCharacters: 0 })));',
-    replace: 'replyUsage(lostTokens(error, { sentCharacters, receivedCharacters: 0 }));',
+    find: 'costMicros = await held.settle(lostTokens(error, { sentCharacters, receivedCharacters: 0 }));',
+    replace: 'lostTokens(error, { sentCharacters, receivedCharacters: 0 });',
     ...rewritingBudget,
   },
   {

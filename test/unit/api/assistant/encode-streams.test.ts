@@ -10,7 +10,7 @@ const source: ReplyPart = {
 };
 const text: ReplyPart = { type: 'text', text: 'To get ' };
 const failure: ReplyPart = { type: 'failure', message: 'The answer broke off.' };
-const usage = { promptTokens: 120, completionTokens: 15 };
+const usage = { inputTokens: 120, outputTokens: 15 };
 
 function whole(encoder: StreamEncoder, parts: ReplyPart[]): string {
   return [encoder.open(), ...parts.map((part) => encoder.part(part)), ...encoder.close(usage)].join('');

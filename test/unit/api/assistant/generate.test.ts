@@ -2,7 +2,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Stream
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { generate, GenerationError } from '../../../../api/assistant/generate.ts';
 import type { AnswerChunk, AnswerTool } from '../../../../api/assistant/generate.ts';
-import type { ReplyUsage } from '../../../../api/assistant/reply.ts';
+import type { PricedUsage } from '../../../../models/prices.ts';
 
 const finish = (reason: 'stop' | 'tool-calls' | 'error' = 'stop'): LanguageModelV4StreamPart => ({
   type: 'finish',
@@ -42,10 +42,10 @@ function modelOf(
 }
 
 /** Steps of the model; `held` gets the characters of each prompt, and `settled` the usage of each. */
-const stepsOf = (model: LanguageModelV4, held: number[] = [], settled: ReplyUsage[] = []) => ({
+const stepsOf = (model: LanguageModelV4, held: number[] = [], settled: PricedUsage[] = []) => ({
   async holdCall(characters: number) {
     held.push(characters);
-    return { model, maxOutputTokens: null, settle: async (used: ReplyUsage) => void settled.push(used) };
+    return { model, maxOutputTokens: null, settle: async (used: PricedUsage) => void settled.push(used) };
   },
 });
 
@@ -64,10 +64,10 @@ async function run(
     stalledMs?: number;
     startMs?: number;
     held?: number[];
-    settled?: ReplyUsage[];
+    settled?: PricedUsage[];
   } = {},
 ) {
-  const usage = { promptTokens: 0, completionTokens: 0 };
+  const usage = { inputTokens: 0, outputTokens: 0 };
   const texts: string[] = [];
   await generate(
     {
@@ -105,7 +105,7 @@ describe('generate', () => {
   it('passes deltas on and counts the usage', async () => {
     expect(await run(modelOf([[delta('a'), delta(''), delta('b'), finish()]]))).toEqual({
       texts: ['a', 'b'],
-      usage: { promptTokens: 10, completionTokens: 2 },
+      usage: { inputTokens: 10, outputTokens: 2 },
     });
   });
 
@@ -157,23 +157,23 @@ describe('generate', () => {
   it('settles each call once, one without an answer by what was sent and received', async () => {
     const thought: LanguageModelV4StreamPart = { type: 'reasoning-delta', id: '1', delta: 't'.repeat(35) };
     const input: LanguageModelV4StreamPart = { type: 'tool-input-delta', id: '1', delta: 'i'.repeat(70) };
-    const settled: ReplyUsage[] = [];
+    const settled: PricedUsage[] = [];
     const model = modelOf([
       [call, finish('tool-calls')],
       [thought, delta('a'.repeat(105)), input, { type: 'error', error: new Error('broke off') }],
     ]);
     await expect(run(model, { tools: [tool], settled })).rejects.toThrow(GenerationError);
-    expect(settled).toEqual([
-      { promptTokens: 10, completionTokens: 2 },
-      { promptTokens: expect.any(Number), completionTokens: 60 },
+    expect(settled).toMatchObject([
+      { inputTokens: 10, outputTokens: 2 },
+      { inputTokens: expect.any(Number), outputTokens: 60 },
     ]);
-    expect(settled[1]!.promptTokens).toBeGreaterThan(JSON.stringify(tool.definition).length / 3.5);
+    expect(settled[1]!.inputTokens).toBeGreaterThan(JSON.stringify(tool.definition).length / 3.5);
   });
 
   it('settles a call that is not sent, because the reader has left, at nothing', async () => {
-    const [seen, settled]: [LanguageModelV4CallOptions[], ReplyUsage[]] = [[], []];
+    const [seen, settled]: [LanguageModelV4CallOptions[], PricedUsage[]] = [[], []];
     await run(modelOf([[delta('a'), finish()]], seen), { signal: AbortSignal.abort(), settled });
-    expect([seen, settled]).toEqual([[], [{ promptTokens: 0, completionTokens: 0 }]]);
+    expect([seen, settled]).toMatchObject([[], [{ inputTokens: 0, outputTokens: 0 }]]);
   });
 
   it('puts a blank line between text before a tool call and the answer', async () => {
@@ -242,7 +242,7 @@ describe('generate', () => {
   it('waits for a slow reader', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const usage = { promptTokens: 0, completionTokens: 0 };
+    const usage = { inputTokens: 0, outputTokens: 0 };
     const model = modelOf([[delta('a'), delta('b'), finish()]]);
     const chunks: AnswerChunk[] = [];
     const answer = generate(
