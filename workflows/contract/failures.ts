@@ -98,9 +98,9 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
     retryable: false,
   },
   push_rejected: {
-    title: 'The forge rejected the branch or the pull request',
+    title: 'The change could not be published',
     remedy:
-      "Check branch protection, the credential's permissions and what others pushed to the branch. Then retry the job.",
+      "If the message does not say what to do, check branch protection, the credential's permissions and what others pushed to the branch. Then retry the job.",
     retryable: true,
   },
   tool_failure: {

@@ -82,7 +82,7 @@ it('reports what happened to the jobs, models and answers of an organization, in
   expect(turns).toEqual([5, 2, 1, 1]);
   expect(told.failures).toMatchObject([
     { category: 'cancelled', count: 1 },
-    { category: 'push_rejected', count: 1, title: expect.stringContaining('rejected') },
+    { category: 'push_rejected', count: 1, title: 'The change could not be published' },
   ]);
   const figures = { completed: 2, failed: 1, cancelled: 1, costUsd: 0.006 };
   expect(told.models).toEqual([{ model: 'offline/editor', ...figures }]);
