@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Owner } from '../../db/caller.ts';
+import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
 import { forgeKinds } from '../../db/organizations/projects.ts';
 import {
   type FoundPullRequest,
@@ -8,8 +9,10 @@ import {
   mostCommits,
 } from '../../db/pull-requests/pull-requests.ts';
 import { actorSchema, presentActor } from '../administration/actor.ts';
+import type { EnforceRateLimit } from '../access/rate-limit.ts';
 import type { Admission } from '../access/request-access.ts';
-import type { AppRouter } from '../http/app-context.ts';
+import type { ApiCaller } from '../access/api-caller.ts';
+import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { pullRequestElsewhere, pullRequestNotFound, pullRequestOver } from '../http/errors.ts';
@@ -139,12 +142,22 @@ export const pullRequestRoutes = {
   }),
 };
 
+/** Limit of the requests of an organization that make a worker ask a forge. */
+const forgePolicy: RateLimitPolicy = { name: 'pull-request', limit: 3_000, windowSeconds: 3_600 };
+
 export interface PullRequestRouteDeps {
   admit: Admission;
+  enforceRateLimit: EnforceRateLimit;
   pullRequests: PullRequestStore;
 }
 
-export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRouteDeps): AppRouter {
+export function createPullRequestsRouter(deps: PullRequestRouteDeps): AppRouter {
+  const { admit, enforceRateLimit, pullRequests } = deps;
+
+  function limitForge(ctx: AppContext, { organizationId }: ApiCaller): Promise<void> {
+    return enforceRateLimit(ctx, [{ key: `pull-request:${organizationId}`, policy: forgePolicy }]);
+  }
+
   async function find(owner: Owner, { id }: { id: string }): Promise<FoundPullRequest> {
     const row = await pullRequests.find(owner, id);
     if (row === null) throw pullRequestNotFound();
@@ -172,8 +185,9 @@ export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRou
       return (await pullRequests.patch(caller, id)) ?? '';
     },
 
-    async mergePullRequest({ caller, params, body }) {
+    async mergePullRequest({ ctx, caller, params, body }) {
       const row = await find(caller, params);
+      await limitForge(ctx, caller);
       const { method = 'merge', deleteBranch = false, headCommit = null } = (await body()) ?? {};
       const request = { method, deletesBranch: deleteBranch, headCommit };
       if (row.state !== 'merged' && !(await pullRequests.requestMerge(caller, row.id, request))) {
@@ -182,8 +196,9 @@ export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRou
       return changed(caller, row);
     },
 
-    async checkPullRequest({ caller, params }) {
+    async checkPullRequest({ ctx, caller, params }) {
       const row = await find(caller, params);
+      await limitForge(ctx, caller);
       await pullRequests.requestCheck(caller, row.id);
       return changed(caller, row);
     },

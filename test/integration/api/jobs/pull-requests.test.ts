@@ -62,6 +62,16 @@ const noForge = {
 const merges = () => createPullRequestMergeStore(shared.database.pool);
 
 describe('a pull request of the local forge', () => {
+  it('is checked and merged as often as the limit of its organization allows, since each asks a forge', async () => {
+    const { ask } = await open();
+    expect((await ask('/check')).status).toBe(202);
+    await shared.database.pool.query('update rate_limits set current = 3000');
+    const refused = await Promise.all([ask('/check'), ask('/merge'), ask()]);
+    await shared.database.pool.query('delete from rate_limits');
+    expect(refused.map(({ status }) => status)).toEqual([429, 429, 200]);
+    expect(refused[0].headers.get('ratelimit-policy')).toBe('"pull-request";q=3000;w=3600');
+  });
+
   it('is shown with its job and commits to its organization only', async () => {
     const { ask, job } = await open();
     const { body } = await ask();
