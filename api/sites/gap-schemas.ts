@@ -116,7 +116,7 @@ export const gapSchema = z.object({
         remarks: z
           .array(z.string())
           .max(mostRemarks)
-          .meta({ description: "The latest readers' reasons and comments; only of open gaps." }),
+          .meta({ description: "The latest readers' reasons and comments, as long as their conversations are kept." }),
       }),
     )
     .max(50),

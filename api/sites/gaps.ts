@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ConversationStore } from '../../db/sites/conversations.ts';
 import type { GapQuestion, GapRow, GapState, GapStore } from '../../db/sites/gaps.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import type { ClusterTask, CountedCluster } from '../../search/query/cluster-thread.ts';
+import type { Clustered, ClusterTask } from '../../search/query/cluster-thread.ts';
 import { totalsOf, type QuestionTotals } from '../../search/query/question-totals.ts';
 import { remember } from '../../lib/remember.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
@@ -16,8 +16,8 @@ export interface Gap extends QuestionTotals {
   attempt: number;
   job: GapRow['job'];
   checkedAt: Date | null;
-  /** The most frequent ones. */
-  questions: GapQuestion[];
+  /** The most frequent ones, with readers' latest remarks about the answers. */
+  questions: (GapQuestion & { remarks: string[] })[];
 }
 
 export interface Gaps {
@@ -44,18 +44,18 @@ export interface GapsDeps {
 }
 
 export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps {
-  const kept = new Map<string, { digest: string; clusters: Promise<CountedCluster[]> }>();
+  const kept = new Map<string, { digest: string; clustered: Promise<Clustered> }>();
 
   /** Returns a site's clusters, which are computed only once for the same questions. */
-  function clustersOf(siteId: string, task: ClusterTask): Promise<CountedCluster[]> {
+  function clustersOf(siteId: string, task: ClusterTask): Promise<Clustered> {
     const digest = digestOf(task);
     const earlier = kept.get(siteId);
-    if (earlier?.digest === digest) return earlier.clusters;
-    const clusters = threadQueue.run<ClusterTask, CountedCluster[]>({ script: clustering, data: task });
-    const entry = { digest, clusters };
+    if (earlier?.digest === digest) return earlier.clustered;
+    const clustered = threadQueue.run<ClusterTask, Clustered>({ script: clustering, data: task });
+    const entry = { digest, clustered };
     remember(kept, siteId, entry, mostSites);
-    clusters.catch(() => kept.get(siteId) === entry && kept.delete(siteId));
-    return clusters;
+    clustered.catch(() => kept.get(siteId) === entry && kept.delete(siteId));
+    return clustered;
   }
 
   async function list(site: SiteRow): Promise<Gap[]> {
@@ -67,7 +67,7 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
     // one that was restored is only what readers ask now
     const started = stored.filter(({ state }) => state !== 'dismissed' && state !== 'open');
     const limits = { mostClusters: mostOfKind, mostQuestions: mostOfGap };
-    const open = await clustersOf(site.id, {
+    const { clusters: open, remarks } = await clustersOf(site.id, {
       asked,
       coveredUntil: coverageOf(started),
       dismissed: {
@@ -76,10 +76,11 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
       },
       ...limits,
     });
+    const shown = (gap: GapRow) => counted(gap, remarks);
     const openIds = new Set(open.map(({ id }) => id));
     const storedById = new Map(stored.map((gap) => [gap.id, gap]));
     return [
-      ...started.filter(({ id }) => !openIds.has(id)).map(counted),
+      ...started.filter(({ id }) => !openIds.has(id)).map(shown),
       ...open.map(({ questions, ...cluster }): Gap => {
         // asked again after the gap had been worked on
         const earlier = storedById.get(cluster.id);
@@ -92,7 +93,7 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
           questions: questions.map((question) => ({ ...question, answeredNow: null })),
         };
       }),
-      ...dismissed.map(counted),
+      ...dismissed.map(shown),
     ];
   }
 
@@ -106,8 +107,9 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
   };
 }
 
-function counted(gap: GapRow): Gap {
-  return { ...gap, ...totalsOf(gap.questions) };
+function counted(gap: GapRow, remarks?: Clustered['remarks']): Gap {
+  const questions = gap.questions.map((question) => ({ ...question, remarks: remarks?.get(question.key) ?? [] }));
+  return { ...gap, ...totalsOf(questions), questions };
 }
 
 function digestOf({ asked, coveredUntil, dismissed }: ClusterTask): string {

@@ -19,8 +19,6 @@ export interface GapQuestion {
   /** Number of answers that the documentation had none, and that readers voted down; null if not known. */
   notFound: number | null;
   votedDown: number | null;
-  /** Readers' remarks about the answers. They are not kept once a job was created. */
-  remarks: string[];
 }
 
 export interface GapRow {
@@ -98,7 +96,7 @@ export function createGapStore(pool: Pool): GapStore {
        left join lateral (
          select jsonb_agg(jsonb_build_object(
            'key', key, 'text', text, 'count', count, 'lastAskedAt', last_asked_at, 'answeredNow', answered_now,
-           'notFound', not_found, 'votedDown', voted_down, 'remarks', '[]'::jsonb
+           'notFound', not_found, 'votedDown', voted_down
          ) order by count desc, key) as questions
          from (
            select * from gap_questions where gap_questions.site_id = $1 and gap_id = gaps.id

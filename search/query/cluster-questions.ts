@@ -171,6 +171,11 @@ function distinct(questions: ReaderQuestion[]): DistinctQuestion[] {
   return [...known.values()];
 }
 
+/** Returns readers' remarks, newest first, by the key of their question. */
+export function remarksByKey(questions: ReaderQuestion[]): Map<string, string[]> {
+  return new Map(distinct(questions.filter(({ remark }) => remark !== null)).map(({ key, remarks }) => [key, remarks]));
+}
+
 /** Returns the significant words of a question; all of them if there are no others. */
 function termsOfQuestion(text: string): Set<string> {
   const terms = termsOf(text);

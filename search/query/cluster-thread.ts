@@ -3,6 +3,7 @@ import {
   clusterIdOf,
   clusterQuestions,
   keyOfQuestion,
+  remarksByKey,
   type QuestionCluster,
   type ReaderQuestion,
 } from './cluster-questions.ts';
@@ -23,6 +24,13 @@ export interface ClusterTask {
 /** A cluster with the totals of all of its questions, also of those that are left out. */
 export type CountedCluster = QuestionCluster & QuestionTotals;
 
+/** Output of the thread. */
+export interface Clustered {
+  clusters: CountedCluster[];
+  /** Readers' remarks on all questions, by the key of the question. */
+  remarks: Map<string, string[]>;
+}
+
 /** Clusters the unhandled questions, in a separate thread. */
 const { asked, coveredUntil, dismissed, mostClusters, mostQuestions }: ClusterTask = workerData;
 const open = asked.filter(({ text, askedAt }) => askedAt > (coveredUntil.get(keyOfQuestion(text)) ?? new Date(0)));
@@ -35,4 +43,5 @@ const clusters = clusterQuestions(open).flatMap(({ id, questions: all }): Counte
   if (first === undefined) return [];
   return [{ id, label: first.text, ...totalsOf(questions), questions: questions.slice(0, mostQuestions) }];
 });
-parentPort?.postMessage(clusters.slice(0, mostClusters));
+const clustered: Clustered = { clusters: clusters.slice(0, mostClusters), remarks: remarksByKey(asked) };
+parentPort?.postMessage(clustered);

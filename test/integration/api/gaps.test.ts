@@ -183,14 +183,21 @@ describe('gaps', () => {
 
   it('stay unanswered when the change does not help, and can get another job', async () => {
     const { ask, gaps, admin, site } = await stageGaps(database, api);
-    await ask('How do I paint the gearbox?');
+    const { threadId, messageId } = await ask('How do I paint the gearbox?');
+    await database.pool.query(
+      `insert into message_feedback (thread_id, message_id, vote, comment) values ($1, $2, 'down', 'In red, please.')`,
+      [threadId, messageId],
+    );
     const [gap] = await gaps();
     const path = `/gaps/${gap?.id}`;
     const checked = await admin(`${path}/check`, { method: 'POST' });
     expect([checked.status, checked.body.state]).toEqual([202, 'indexing']);
     await database.pool.query('update sites set index_requested_at = null where id = $1', [site.id]);
     await api.checkGaps();
-    expect(await gaps()).toMatchObject([{ state: 'unanswered', questions: [{ answeredNow: false }], job: null }]);
+    const remarks = ['In red, please.'];
+    expect(await gaps()).toMatchObject([
+      { state: 'unanswered', questions: [{ answeredNow: false, remarks }], job: null },
+    ]);
 
     const first = await admin(`${path}/job`, { method: 'POST' });
     expect(first.status).toBe(201);

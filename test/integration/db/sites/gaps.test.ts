@@ -21,7 +21,6 @@ function gapOf(siteId: string): NewGap {
     lastAskedAt: new Date(),
     notFound: 1,
     votedDown: 0,
-    remarks: [],
   };
   return { siteId, id: 'gap_android', label: 'Is there an app?', questions: [question] };
 }
