@@ -13,8 +13,9 @@ export function outcomeOfFailure(error: Error, wasCancelled: boolean): FailedOut
   if (isCancellation(error)) return failed(wasCancelled ? FailureType.Cancelled : FailureType.TimeLimit);
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof ApplicationFailure && isFailureType(cause.type)) return failed(cause.type, cause.message);
-  if (cause instanceof TimeoutFailure && error instanceof ActivityFailure) return failed(timeoutCategory(error));
-  return failed(FailureType.Internal);
+  const isUnpublished =
+    cause instanceof TimeoutFailure && error instanceof ActivityFailure && error.activityType === 'publish';
+  return failed(FailureType.Internal, isUnpublished ? unpublished : null);
 }
 
 /** Returns the failure that ends a run at a limit; its message names the limit. */
@@ -50,9 +51,9 @@ export function keepsWork({ category }: FailedOutcome): boolean {
   return keptAfter.has(category);
 }
 
-function timeoutCategory({ activityType }: ActivityFailure): FailureType {
-  return activityType === 'publish' ? FailureType.PushRejected : FailureType.Internal;
-}
+/** Nobody has refused anything: attempts hung, or found no worker. */
+const unpublished =
+  'The change was not published in time, because the forge did not answer or no worker was free. A follow-up message publishes it.';
 
 function failed(category: FailureType, message: string | null = null): FailedOutcome {
   return { kind: 'failed', category, message: message ?? `${failureOf(category).title}.` };

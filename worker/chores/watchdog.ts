@@ -23,8 +23,10 @@ export interface Watchdog {
   check(): Promise<number>;
 }
 
-const executionLost =
-  "The turn's execution in Temporal is gone, for example after a restore of a backup. A follow-up message continues from the last stored step.";
+const goOn = 'A follow-up message continues from the last stored step.';
+const executionLost = `The turn's execution in Temporal is gone, for example after a restore of a backup. ${goOn}`;
+/** The run may take longer than the limits of the turn: only the lack of a worker, or of its database, uses up that time. */
+const runTimedOut = `The turn's run in Temporal timed out before a worker could end it. Check that workers run and reach the database. ${goOn}`;
 
 /**
  * Fails the jobs whose execution ended without recording it: it exceeded the run timeout, was terminated by hand, or
@@ -47,11 +49,11 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
   }
 
   async function checkOne({ jobId, turn }: TurnRef): Promise<boolean> {
-    const category = categoryOf(await statusOf(jobWorkflowId(jobId, turn)));
-    if (category === null) return false;
-    const message = category === FailureType.Internal ? executionLost : `${failureOf(category).title}.`;
+    const failure = failureWith(await statusOf(jobWorkflowId(jobId, turn)));
+    if (failure === null) return false;
+    const { category, message } = failure;
     const finished = await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message });
-    if (finished) log.warn({ jobId, turn, category }, 'job failed because its workflow execution is gone');
+    if (finished) log.warn({ jobId, turn, category, message }, 'job failed because its workflow execution is gone');
     return finished;
   }
 
@@ -69,17 +71,17 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
 }
 
 /** Returns the failure of a job whose execution has this status; null when it is running or the status is unknown. */
-function categoryOf(status: WorkflowExecutionStatusName | null): FailureType | null {
+function failureWith(status: WorkflowExecutionStatusName | null): { category: FailureType; message: string } | null {
   switch (status) {
     case 'TIMED_OUT':
-      return FailureType.TimeLimit;
+      return { category: FailureType.Internal, message: runTimedOut };
     case 'CANCELLED':
-      return FailureType.Cancelled;
+      return { category: FailureType.Cancelled, message: `${failureOf(FailureType.Cancelled).title}.` };
     case null:
     case 'TERMINATED':
     case 'FAILED':
     case 'COMPLETED':
-      return FailureType.Internal;
+      return { category: FailureType.Internal, message: executionLost };
     default:
       return null;
   }
