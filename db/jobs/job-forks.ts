@@ -4,7 +4,7 @@ import { writeAudit } from '../organizations/audit.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { messageEvent } from './job-messages.ts';
 import { earlierJob, type CreatedJob, type EarlierJob, type Idempotency, type JobRow } from './jobs.ts';
-import { jobColumns } from './job-statements.ts';
+import { isMergedBy, jobColumns, treeAt } from './job-statements.ts';
 import { withTransaction } from '../pool.ts';
 import { SnapshotRemovedError, TranscriptRemovedError } from './snapshot-removed.ts';
 import { takeAllowance, type RateLimitCounter } from '../operations/rate-limits.ts';
@@ -62,7 +62,7 @@ export function createJobForkStore(pool: Pool): JobForkStore {
       await checkTranscript(client, jobId);
       const problem = await problemWith(client, at, request.prompt);
       if (problem !== null) return problem;
-      const source = { job, at, tree: await treeAt(client, at) };
+      const source = { job, at, tree: await findTree(client, at) };
       await checkKept(client, jobId, source.tree);
       if (!(await insertJob(client, request, source))) {
         const earlier = await earlierJob(client, caller, job.projectId, request.idempotency);
@@ -122,20 +122,8 @@ async function problemWith(client: PoolClient, at: StepRef, prompt: string | nul
   return found.calls === 0 && prompt === null ? { kind: 'needs-prompt' } : null;
 }
 
-/** Returns the tree after a step; a tree that the working copy was set to later belongs to a later time. */
-async function treeAt(client: PoolClient, { jobId, turn, step }: StepRef): Promise<string | null> {
-  const { rows } = await client.query<{ tree: string }>(
-    `select tree from (
-       select turn, step, 0 as later, tree from job_steps where job_id = $1 and tree is not null
-       union all
-       select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null
-       union all
-       select turn, 0, 1, first_tree from job_turns where job_id = $1 and first_tree is not null
-     ) as trees
-     where (turn, step, later) <= ($2, $3, 0)
-     order by turn desc, step desc, later desc limit 1`,
-    [jobId, turn, step],
-  );
+async function findTree(client: PoolClient, { jobId, turn, step }: StepRef): Promise<string | null> {
+  const { rows } = await client.query<{ tree: string }>(treeAt, [jobId, turn, step]);
   return rows[0]?.tree ?? null;
 }
 
@@ -150,10 +138,7 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
             coalesce(
               -- unless it was merged by then: the tree is the base of that turn
               (select base_commit from job_snapshots as kept
-               where job_id = $2 and tree = $5 and not exists (
-                 select from job_turns as earlier join job_turns as later using (job_id)
-                 where job_id = $2 and earlier.base_commit = kept.base_commit and later.turn > earlier.turn
-                   and later.turn <= $3 and later.base_commit <> kept.base_commit)),
+               where job_id = $2 and tree = $5 and not ${isMergedBy({ job: '$2', turn: '$3' })}),
               (select base_commit from job_turns where job_id = $2 and turn <= $3 and base_commit is not null
                order by turn desc limit 1),
               base_commit

@@ -151,5 +151,24 @@ export const newestTreeOf = (steps: string) => `
     (select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null order by turn desc limit 1)
   ) as trees order by turn desc, step desc, later desc limit 1`;
 export const newestTree = newestTreeOf('tree is not null');
+/** Selects the tree after step `$3` of turn `$2`; a tree that the working copy was set to later belongs to a later time. */
+export const treeAt = `
+  select tree from (
+    select turn, step, 0 as later, tree from job_steps where job_id = $1 and tree is not null
+    union all
+    select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null
+    union all
+    select turn, 0, 1, first_tree from job_turns where job_id = $1 and first_tree is not null
+  ) as trees
+  where (turn, step, later) <= ($2, $3, 0)
+  order by turn desc, step desc, later desc limit 1`;
+/**
+ * Condition: by a turn of the job `job`, the base commit of the snapshot `kept` was replaced by one that contains its change.
+ */
+export const isMergedBy = ({ job, turn }: { job: string; turn: string }) => `
+  exists (
+    select from job_turns as earlier join job_turns as later using (job_id)
+    where job_id = ${job} and earlier.base_commit = kept.base_commit and later.turn > earlier.turn
+      and later.turn <= ${turn} and later.base_commit <> kept.base_commit)`;
 // a tree that is stored for an earlier base commit is now in the base: the job's change was merged
 export const ofBase = 'job_id = $1 and base_commit = (select base_commit from jobs where id = $1)';

@@ -67,3 +67,17 @@ it('what was merged between two turns is not reverted by a step', { tags: ['slow
     expect(await changesOf(first.id)).toEqual({ told: [[], ['added two.txt'], []], differ: [false, true, false] });
   });
 });
+
+it('what was merged between two turns is no change of the job as of a step without tools', async () => {
+  await scene(async ({ worker, model, repository, first }) => {
+    await repository.commit({ 'one.txt': 'one.txt\n' });
+    await database.pool.query(`update pull_requests set state = 'merged' where id = $1`, [first.prId]);
+    model.script({ text: 'It is fine.' });
+    await worker.followUp(first.id, 'Is it fine?');
+    const timeline = createJobTimelineStore(database.pool);
+    const operator = await asOperator(database.pool).of(first.id);
+    const changeAt = (turn: number, step: number) => timeline.patchAt(operator, { jobId: first.id, turn, step });
+    expect(await changeAt(2, 1)).toBeNull();
+    expect(await changeAt(1, 2)).toContain('one.txt');
+  });
+});

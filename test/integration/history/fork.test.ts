@@ -2,6 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { createJobForkStore, type NewFork } from '../../../db/jobs/job-forks.ts';
+import { createJobTimelineStore } from '../../../db/jobs/job-timeline.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
@@ -113,6 +114,12 @@ describe('a fork', () => {
         const own = await collectJob(asOperator(database.pool).record(done.id));
         expect(exactQuestionOf(own!, { turn: 1, step: 4 })).toEqual(exactQuestionOf(collected!, { turn: 1, step: 4 }));
         expect(exactQuestionOf(own!, { turn: 1, step: 4 }).match).toBe('exact');
+        const operator = await asOperator(database.pool).of(done.id);
+        const timeline = createJobTimelineStore(database.pool);
+        const changeAt = (jobId: string, step: number) => timeline.patchAt(operator, { jobId, turn: 1, step });
+        expect(await changeAt(done.id, 1)).toContain('gone.txt');
+        for (const step of [1, 2, 3]) expect(await changeAt(done.id, step)).toBe(await changeAt(failed.id, step));
+        expect(await changeAt(done.id, 4)).toContain('right.txt');
       });
     },
   );
