@@ -57,7 +57,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
 
   async function noted({ call, ...at }: ConversationCall, transcript: JobTranscript): Promise<JobTranscript> {
     const { jobId, turn, step } = call;
-    const due: (JobNote & { notice?: string })[] = notesDue(call, transcript);
+    const due: (JobNote & { notice?: string })[] = notesDue({ call, job: at.job }, transcript);
     const hasNoteOfTurn = transcript.notes.some((note) => note.turn === turn && oncePerTurn.has(note.kind));
     const note = hasNoteOfTurn ? null : isPlanning(at.job) ? planningNote : commandNoteOf(commands, at.job.project);
     if (note !== null) due.push({ turn, step, ...note });
@@ -99,23 +99,28 @@ function tokensOf(transcript: JobTranscript, { model }: Pick<JobWithProject, 'mo
   return estimateTokens(conversationOf(transcript, { model }), systemPrompt(transcript.instructions));
 }
 
-function notesDue(call: ModelCall, transcript: Transcript): JobNote[] {
+function notesDue({ call, job }: Pick<ConversationCall, 'call' | 'job'>, transcript: Transcript): JobNote[] {
   const { turn, step, callsLeft = Infinity, lastBefore = null } = call;
   const has = (kind: NoteKind) => transcript.notes.some((note) => note.kind === kind && isOf(note, call));
   const due: JobNote[] = [];
   const add = (kind: NoteKind, text: string) => {
     if (!has(kind)) due.push({ turn, step, kind, text });
   };
-  const nudge = has('nudge') ? null : nudgeDue(call, transcript);
+  const nudge = has('nudge') ? null : nudgeDue(call, transcript, job.forkedFrom);
   if (nudge !== null) add('nudge', nudge);
   if (lastBefore !== null) add('last-call', lastCallText);
   else if (callsLeft === fewCalls && step > 1) add('calls-left', fewCallsText);
   return due;
 }
 
-/** Checks the agent's steps since the last message of a person. */
-function nudgeDue(call: StepRef, { prompts, steps, notes }: Transcript): string | null {
-  const spoken = Math.max(0, ...prompts.filter(({ turn }) => turn === call.turn).map(({ step }) => step ?? 0));
+/** Checks the agent's steps since the last message of a person, and of a fork only its own. */
+function nudgeDue(
+  call: StepRef,
+  { prompts, steps, notes }: Transcript,
+  forkedFrom: JobWithProject['forkedFrom'],
+): string | null {
+  const begun = forkedFrom?.turn === call.turn ? forkedFrom.step + 1 : 0;
+  const spoken = Math.max(begun, ...prompts.filter(({ turn }) => turn === call.turn).map(({ step }) => step ?? 0));
   const loop = findLoop(steps.filter(({ turn, step }) => turn === call.turn && step >= spoken));
   if (loop === null) return null;
   const wasNudged = notes.some((note) => note.kind === 'nudge' && note.turn === call.turn && note.step > spoken);

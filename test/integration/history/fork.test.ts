@@ -193,6 +193,21 @@ describe('a fork', () => {
     },
   );
 
+  it('of a job that repeated itself continues, and is stopped only if its own steps do', { tags: 'slow' }, async () => {
+    await scene(async ({ worker, model, repository, fork, run }) => {
+      const read = call('read', { path: 'README.md' });
+      model.script(read, read, read, read, read);
+      const stuck = await worker.runJob({ prompt: 'Read', repository: repository.path });
+      expect(stuck).toMatchObject({ status: 'failed', failureCategory: 'no_progress', steps: 5 });
+      const made = await fork({ jobId: stuck.id, step: 5 }, { model: 'compatible/other' });
+      model.script(read, write('one.txt'), finish('Write one'));
+      expect(await run(made)).toMatchObject({ status: 'completed', steps: 3 });
+      const again = await fork({ jobId: stuck.id, step: 5 });
+      model.script(read, read, read, read, read);
+      expect(await run(again)).toMatchObject({ failureCategory: 'no_progress', steps: 5 });
+    });
+  });
+
   it('of an active job accepts a step that has ended, and no other', async () => {
     await scene(async ({ worker, model, repository, fork, run }) => {
       model.script(write('one.txt'), { ...write('two.txt'), stall: true }, finish('Write two'));
