@@ -1,6 +1,7 @@
 import { asyncOperations } from './asyncapi.ts';
 import { slugOf } from './anchors.ts';
-import { isRecord, listOf, parseYaml, textOf } from './front-matter.ts';
+import { parseApi } from './api-files.ts';
+import { isRecord, listOf, textOf } from './front-matter.ts';
 import { describeContent, describeSchema, resolveReference } from './openapi-schema.ts';
 
 export interface Operation {
@@ -26,10 +27,18 @@ const longestDetails = 200_000;
 const mostDetails = 64_000_000;
 const mostParameters = 500;
 
-/** Returns the operations of an OpenAPI 2 or 3 or AsyncAPI 2 or 3 file; null when the text is none. */
-export function readOperations(text: string): Operation[] | null {
+/**
+ * Returns the operations of an OpenAPI 2 or 3 or AsyncAPI 2 or 3 file, which may refer to other files; null when the file
+ * is none.
+ */
+export function readOperations(
+  path: string,
+  fileOf: (path: string) => string | undefined,
+): Operation[] | 'malformed' | null {
+  const text = fileOf(path) ?? '';
   if (text.length > largestFile || !/["']?(?:openapi|swagger|asyncapi)["']?\s*:\s*["']?[23]/.test(text)) return null;
-  const api = parseApi(text);
+  const api = parseApi(path, fileOf);
+  if (api === undefined) return 'malformed';
   if (!isRecord(api)) return null;
   if (/^[23]/.test(textOf(api.asyncapi) ?? '')) return asyncOperations(api);
   const isOpenApi = textOf(api.openapi)?.startsWith('3') === true || textOf(api.swagger)?.startsWith('2') === true;
@@ -49,15 +58,6 @@ export function readOperations(text: string): Operation[] | null {
     }
   }
   return operations;
-}
-
-function parseApi(text: string): unknown {
-  if (!/^\s*\{/.test(text.slice(0, 200))) return parseYaml(text);
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function operationOf(

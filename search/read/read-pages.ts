@@ -36,7 +36,7 @@ export interface SourceReport {
   layout: string | null;
   /** Number of pages by the format of their source. */
   formats: Partial<Record<SourceFormat | 'api', number>>;
-  /** Configurations that are not read whole, then files without a page that look like one; the first of them. */
+  /** Configurations that are not read whole, malformed API descriptions, then files without a page that look like one; the first of them. */
   skipped: string[];
 }
 
@@ -62,16 +62,18 @@ export async function collectPages<Known extends KnownPage>(
   const byPath = new Map([...own, ...(layout.added ?? []).map((file) => [file.path, file] as const)]);
   const sorted = [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const apis: OperationFile[] = [];
-  for (const file of sorted.filter(({ path }) => /\.(?:json|ya?ml)$/i.test(path))) {
-    const operations = readOperations(file.read());
-    if (operations !== null) apis.push({ path: file.path, operations: await plainOperations(operations) });
+  const malformed: string[] = [];
+  for (const { path } of sorted.filter(({ path }) => /\.(?:json|ya?ml)$/i.test(path))) {
+    const operations = readOperations(path, (name) => byPath.get(name)?.read());
+    if (operations === 'malformed') malformed.push(path);
+    else if (operations !== null) apis.push({ path, operations: await plainOperations(operations) });
   }
   const pages = new Map<string, SourcePage | Known>();
   const documented = new Set<Operation>();
   const report: SourceReport = {
     layout: layout.name,
     formats: {},
-    skipped: (layout.unread ?? []).slice(0, mostSkipped),
+    skipped: [...(layout.unread ?? []), ...malformed].slice(0, mostSkipped),
   };
   const included = createIncludedFiles(byPath, readIncluded);
   const pageFiles = pageFilesOf(sorted, layout);

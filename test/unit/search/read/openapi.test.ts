@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { readOperations } from '../../../../search/read/openapi.ts';
+import { readOperations, type Operation } from '../../../../search/read/openapi.ts';
+import { collectPages, readPages } from '../../../../search/read/read-pages.ts';
+import { fileOf } from '../build.ts';
+
+function operationsOf(text: string): Operation[] {
+  const read = readOperations('api.json', () => text);
+  return Array.isArray(read) ? read : [];
+}
 
 const properties = (count: number, description: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`field${at}`, { type: 'string', description }]));
@@ -17,7 +24,7 @@ function describing(operations: number, responses = 1): string {
 }
 
 it('bounds the text of operations that share a schema', { tags: 'slow' }, () => {
-  const operations = readOperations(describing(1_500)) ?? [];
+  const operations = operationsOf(describing(1_500));
   expect(operations).toHaveLength(1_500);
   expect(operations[0]?.details).toContain('- `field199` (string): word');
   expect(operations.at(-1)).toMatchObject({ lead: 'Endpoint `GET /1499`', details: '' });
@@ -25,6 +32,69 @@ it('bounds the text of operations that share a schema', { tags: 'slow' }, () => 
 });
 
 it('bounds the text of one operation', () => {
-  const [operation] = readOperations(describing(1, 1_000)) ?? [];
+  const [operation] = operationsOf(describing(1, 1_000));
   expect(operation?.details).toHaveLength(200_000);
+});
+
+it('reads descriptions in several files, wherever they refer to each other', async () => {
+  const files = [
+    fileOf(
+      'api/openapi.yaml',
+      `openapi: 3.1.0
+paths:
+  /users:
+    $ref: paths/users.yaml#/users
+  /cranes:
+    get:
+      summary: List cranes
+      responses: { '200': { $ref: './shared/responses.json#/Cranes' } }
+  /away:
+    $ref: https://example.com/away.yaml
+components:
+  schemas:
+    Name: { type: object, properties: { first: { type: string } } }
+`,
+    ),
+    fileOf(
+      'api/paths/users.yaml',
+      `users:
+  post:
+    summary: Create a user
+    requestBody: { $ref: '#/body' }
+    responses: {}
+body:
+  content: { application/json: { schema: { $ref: ../shared/user.yaml } } }
+`,
+    ),
+    fileOf(
+      'api/shared/user.yaml',
+      `type: object
+properties:
+  name: { $ref: '../openapi.yaml#/components/schemas/Name' }
+  friend: { $ref: 'user.yaml' }
+`,
+    ),
+    fileOf(
+      'api/shared/responses.json',
+      JSON.stringify({
+        Cranes: { description: 'The cranes', content: { 'application/json': { schema: { $ref: 'user.yaml' } } } },
+      }),
+    ),
+  ];
+  const contents = new Map((await readPages(files)).map(({ path, content }) => [path, content]));
+  expect([...contents.keys()]).toEqual(['api/openapi/create-a-user', 'api/openapi/list-cranes']);
+  for (const content of contents.values()) expect(content).toContain('- `name` (object)\n  - `first` (string)');
+  expect(contents.get('api/openapi/list-cranes')).toContain('The cranes');
+});
+
+it('names descriptions that are malformed', async () => {
+  const files = [
+    fileOf('broken.yaml', 'openapi: 3.0.0\npaths:\n  /users: [\n'),
+    fileOf('broken.json', '{ "swagger": "2.0", "paths": }'),
+    fileOf('other.yaml', 'values: [\n'),
+    fileOf('page.md', '# Page\n'),
+  ];
+  const { pages, report } = await collectPages<never>(files, { find: () => null });
+  expect(pages.map(({ path }) => path)).toEqual(['page']);
+  expect(report.skipped).toEqual(['broken.json', 'broken.yaml']);
 });
