@@ -21,6 +21,8 @@ export async function readAsciiDoc(text: string, attributes: Record<string, stri
       showtitle: '',
       relfilesuffix: '.adoc',
       ...attributes,
+      // a list of the headings would be found for each of them
+      toc: null,
     },
     logger: null,
   });

@@ -87,6 +87,16 @@ describe('an AsciiDoc page', () => {
     expect(pages.map(({ restrictedTo }) => restrictedTo)).toEqual([null, ['staff']]);
     expect(pages[0]?.content).not.toContain('secret');
   });
+
+  it('has no table of contents, wherever the header or the page asks for one', async () => {
+    for (const [header, macro] of [
+      [':toc: left', ''],
+      [':toc: macro', 'toc::[]'],
+    ])
+      expect(await contentOf('a.adoc', `= A\n${header}\n\nIntro.\n\n${macro}\n\n== One\n\nText.\n`)).toBe(
+        '# A\n\n<a id="preamble"></a>\n\nIntro.\n\n## One {#_one}\n\nText.',
+      );
+  });
 });
 
 describe('a reStructuredText page', () => {
