@@ -18,11 +18,21 @@ import type { BuildFile, BuildResult, IncludedRequest, IndexBuildData, IndexBuil
 
 const { file, previousFile, olderFile, parts, included }: IndexBuildData = workerData;
 const files: BuildFile[] = [];
-const decoder = new TextDecoder();
+const decoders = {
+  'utf-8': new TextDecoder('utf-8'),
+  'utf-16le': new TextDecoder('utf-16le'),
+  'utf-16be': new TextDecoder('utf-16be'),
+};
 
 function read({ path, content }: FolderFile): string {
   if (content === null) throw new UnreadError(`The file ${path} was not read.`);
-  return decoder.decode(content);
+  return decoders[encodingOf(content)].decode(content);
+}
+
+/** Windows PowerShell writes UTF-16, which begins with a byte order mark. */
+function encodingOf([first, second]: Uint8Array): keyof typeof decoders {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }
 
 let hasIncludes = false;
