@@ -58,31 +58,23 @@ export function createEvaluationRuns(deps: EvaluationRunDeps): () => Promise<voi
   const { evaluationRuns, stopping, log } = deps;
 
   async function carryOut(evaluation: ClaimedEvaluation): Promise<void> {
-    const { id, failures } = evaluation;
+    const { id } = evaluation;
     try {
       if (await askAll(deps, evaluation)) await evaluationRuns.end(id, { state: 'completed', notice: null });
       else await evaluationRuns.postpone(id, { seconds: 0, notice: null, isFailure: false });
     } catch (error) {
-      const isLast = error instanceof PostponedError && error.isFailure && failures + 1 >= mostFailures;
-      if (error instanceof PostponedError && !isLast) {
+      if (error instanceof PostponedError) {
         const { message: notice, seconds, isFailure } = error;
-        await evaluationRuns.postpone(id, { seconds, notice, isFailure });
+        const failures = await evaluationRuns.postpone(id, { seconds, notice, isFailure });
+        if (failures >= mostFailures)
+          await evaluationRuns.end(id, { state: 'failed', notice: 'The model failed five times in a row.' });
         return;
       }
       const isExplained =
-        error instanceof PostponedError ||
-        error instanceof UnaffordableError ||
-        error instanceof ApiError ||
-        error instanceof UnknownModelError;
-      if (!isExplained) {
-        // the store or another part is down: the lease expires, and the evaluation continues
-        log.error({ err: error, evaluation: id }, 'an evaluation broke off; continuing later');
-        return;
-      }
-      await evaluationRuns.end(id, {
-        state: 'failed',
-        notice: isLast ? 'The model failed five times in a row.' : error.message,
-      });
+        error instanceof UnaffordableError || error instanceof ApiError || error instanceof UnknownModelError;
+      // otherwise the store or another part is down: the lease expires, and the evaluation continues
+      if (isExplained) await evaluationRuns.end(id, { state: 'failed', notice: error.message });
+      else log.error({ err: error, evaluation: id }, 'an evaluation broke off; continuing later');
     }
   }
 

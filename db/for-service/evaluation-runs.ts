@@ -10,7 +10,6 @@ export interface ClaimedEvaluation {
   domain: string;
   questions: SetQuestion[];
   configurations: EvaluatedConfiguration[];
-  failures: number;
   /** Results that exist already. */
   done: { position: number; side: number }[];
 }
@@ -24,8 +23,8 @@ export interface EvaluationRunStore {
    * is recorded.
    */
   record(id: string, result: EvaluationResult, options: { seconds: number }): Promise<boolean>;
-  /** Releases an evaluation, which continues after `seconds`; a failure counts. */
-  postpone(id: string, options: { seconds: number; notice: string | null; isFailure: boolean }): Promise<void>;
+  /** Releases an evaluation, which continues after `seconds`. Returns its failures since the last result. */
+  postpone(id: string, options: { seconds: number; notice: string | null; isFailure: boolean }): Promise<number>;
   end(id: string, ending: { state: 'completed' | 'failed'; notice: string | null }): Promise<void>;
 }
 
@@ -40,7 +39,7 @@ export function createEvaluationRunStore(pool: Pool): EvaluationRunStore {
          )
          update evaluations set claimed_until = now() + $1::float8 * interval '1 second' from waiting
          where evaluations.id = waiting.id
-         returning evaluations.id, waiting.organization_id as "organizationId", waiting.domain, questions, configurations, failures, (
+         returning evaluations.id, waiting.organization_id as "organizationId", waiting.domain, questions, configurations, (
            select coalesce(jsonb_agg(jsonb_build_object('position', position, 'side', side)), '[]')
            from evaluation_results where evaluation_id = evaluations.id
          ) as done`,
@@ -85,12 +84,13 @@ export function createEvaluationRunStore(pool: Pool): EvaluationRunStore {
     },
 
     async postpone(id, { seconds, notice, isFailure }) {
-      await pool.query(
+      const { rows } = await pool.query<{ failures: number }>(
         `update evaluations set claimed_until = now() + $2::float8 * interval '1 second', notice = $3,
            failures = failures + $4::boolean::integer
-         where id = $1 and state = 'running'`,
+         where id = $1 and state = 'running' returning failures`,
         [id, seconds, notice, isFailure],
       );
+      return rows[0]?.failures ?? 0;
     },
 
     async end(id, { state, notice }) {

@@ -263,15 +263,26 @@ it('ends when the model fails again and again, or when it is stopped, and keeps 
   await using api = await serveApi(database.pool, env, times);
   const docs = await buildIndexedSite(database.pool);
   const admin = administer(api, docs);
-  const set = await admin.createSet([{ text: 'One?' }]);
+  const set = await admin.createSet([{ text: 'One?' }, { text: 'Two?' }]);
   const { id } = await admin.start(set.id);
-  model.respondWith({ status: 401 });
-  for (let round = 1; round <= 5; round += 1) {
-    expect((await admin.read(id)).state).toBe('running');
-    await api.evaluate();
-    await database.pool.query('update evaluations set claimed_until = now()');
-  }
-  expect(await admin.read(id)).toMatchObject({ state: 'failed', notice: 'The model failed five times in a row.' });
+  const failTimes = async (rounds: number) => {
+    model.respondWith({ status: 401 });
+    for (let round = 1; round <= rounds; round += 1) {
+      expect((await admin.read(id)).state).toBe('running');
+      await api.evaluate();
+      await database.pool.query('update evaluations set claimed_until = now()');
+    }
+  };
+  await failTimes(4);
+  // an answer ends the row
+  let answers = 0;
+  model.respondWith(() => ((answers += 1) === 1 ? { text: 'Yes.' } : { status: 401 }));
+  await api.evaluate();
+  await database.pool.query('update evaluations set claimed_until = now()');
+  expect(await admin.read(id)).toMatchObject({ state: 'running', asked: 1 });
+  await failTimes(4);
+  const failed = { state: 'failed', asked: 1, notice: 'The model failed five times in a row.' };
+  expect(await admin.read(id)).toMatchObject(failed);
 
   const other = await admin.start(set.id);
   const { body } = await admin.ask(`/evaluations/${other.id}/stop`, { method: 'POST' });
