@@ -10,6 +10,8 @@ export interface GapCheckDeps {
   sites: Pick<SiteStore, 'findByDomain'>;
   indexes: Pick<SiteIndexes, 'lease'>;
   assistant: Assistant;
+  /** Its model, as `provider/model`. */
+  modelName: string;
   log: Logger;
   /** Aborts a check, which another process then continues. */
   stopping: AbortSignal;
@@ -36,7 +38,10 @@ export function createGapChecks(deps: GapCheckDeps): () => Promise<void> {
   };
 }
 
-async function check({ gaps, sites, indexes, assistant, stopping }: GapCheckDeps, gap: ClaimedGap): Promise<boolean> {
+async function check(
+  { gaps, sites, indexes, assistant, modelName, stopping }: GapCheckDeps,
+  gap: ClaimedGap,
+): Promise<boolean> {
   const site = await sites.findByDomain(gap, gap.domain);
   const lease = site === null ? null : await leaseNewest(indexes, site);
   if (site === null || lease === null) return false;
@@ -44,6 +49,8 @@ async function check({ gaps, sites, indexes, assistant, stopping }: GapCheckDeps
     for (const { key, text } of gap.questions) {
       const answer = await askOnce({ assistant, site, index: lease.index, question: text, stopping });
       if (answer === null) return false;
+      // while the budget of the day is spent, another model quotes passages that may answer nothing
+      if (answer.modelName !== modelName && !answer.exceedsBudget) return false;
       const answered = answer.isAnswered;
       await gaps.recordAnswer({ siteId: gap.siteId, gapId: gap.id, key, answered, seconds: claimSeconds });
     }

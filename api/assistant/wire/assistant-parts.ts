@@ -45,6 +45,8 @@ export interface Answers {
 /** Components shared by the assistant's routes, such as the open indexes, the running streams and the model. */
 export interface AssistantParts extends AsyncDisposable {
   assistant: Assistant;
+  /** Its model, as `provider/model`. */
+  modelName: string;
   /** Creates an assistant with another model. Throws UnknownModelError when the model is unknown or has no key. */
   assistantOf(modelName: string): Assistant;
   searchPassages: SearchPassages;
@@ -173,6 +175,7 @@ export function createAssistantParts({
   const shared = { assistant, indexes, replies, streams, times: allTimes, logger: log };
   return {
     assistant,
+    modelName,
     assistantOf: (name) => assistantOf(name),
     searchPassages,
     counters: [endings, queries.outcomes],
