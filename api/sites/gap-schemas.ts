@@ -3,6 +3,7 @@ import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { mostOfPage } from '../../db/page.ts';
 import { mostRemarks } from '../../search/query/cluster-questions.ts';
+import { longestUnanswered } from '../../db/sites/conversations.ts';
 import { mostSources } from '../../db/sites/threads.ts';
 import { nextCursor, pageQuerySchema, wholeNumber } from '../http/page-schemas.ts';
 import { givenTime, time, timeOrNull } from '../../lib/time-schemas.ts';
@@ -39,7 +40,12 @@ export const conversationQuerySchema = pageQuerySchema.extend({
     .enum(['up', 'down'])
     .optional()
     .meta({ description: 'Only conversations in which an answer has this rating.' }),
-  q: z.string().trim().max(200).optional().meta({ description: 'Searches the text of the conversations.' }),
+  q: z
+    .string()
+    .trim()
+    .max(longestUnanswered)
+    .optional()
+    .meta({ description: 'Searches the text of the conversations, and the queries that were searched for.' }),
   since: moment.meta({ description: 'Only conversations that began at this time or later.' }),
   until: moment.meta({ description: 'Only conversations that began before this time.' }),
   topic: locationName.meta({ description: 'Only conversations with an answer in this section; empty for none.' }),

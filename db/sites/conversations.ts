@@ -74,6 +74,9 @@ export interface ConversationStore {
 /** Length of the beginning of a question that the list shows. */
 const longestQuestion = 2_000;
 
+/** Length of the beginning of an unanswered question, by which its conversations are found. */
+export const longestUnanswered = 1_000;
+
 /** Length of the beginning of a reader's remark that a gap shows. */
 const longestRemark = 300;
 
@@ -123,7 +126,7 @@ export function createConversationStore(pool: Pool): ConversationStore {
            and ($8::text is null or ($8 = 'up' and up > 0) or ($8 = 'down' and down > 0))
            and ($9::text is null or exists (
              -- the offset keeps the planner from hashing the messages of all conversations
-             select from thread_messages where thread_id = threads.id and content ilike $9 offset 0
+             select from thread_messages where thread_id = threads.id and (content ilike $9 or search_query ilike $9) offset 0
            ))
            and (coalesce($10::text, $11::text, $12::text, $13::text) is null or exists (
              select from thread_messages where thread_id = threads.id and role = 'assistant'
@@ -188,7 +191,7 @@ export function createConversationStore(pool: Pool): ConversationStore {
 
     async listUnanswered({ id, organizationId }, limit) {
       const { rows } = await pool.query<UnansweredQuestion>(
-        `select left(coalesce(question.search_query, question.content), 1000) as text, answer.created_at as "askedAt",
+        `select left(coalesce(question.search_query, question.content), ${longestUnanswered}) as text, answer.created_at as "askedAt",
                 said.answered = false and said.ending = 'finished' as "notFound",
                 coalesce(vote = 'down', false) as "votedDown",
                 case when vote = 'down' then

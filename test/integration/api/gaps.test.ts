@@ -211,6 +211,19 @@ describe('gaps', () => {
     expect(await gaps()).toMatchObject([{ id: gap?.id, state: 'working' }]);
   });
 
+  it('lead to their conversations, also those that were searched for in other words', async () => {
+    const { ask, gaps, admin } = await stageGaps(database, api);
+    await ask(`How do I paint the gearbox${' and the gearbox'.repeat(30)}?`);
+    const { threadId } = await ask('And for the submarine?');
+    await database.pool.query(
+      `update thread_messages set search_query = 'anchor of the submarine' where thread_id = $1 and role = 'user'`,
+      [threadId],
+    );
+    const found = (await gaps()).map(({ label }) => admin(`/conversations?q=${encodeURIComponent(label)}`));
+    const pages = (await Promise.all(found)).map(({ body }) => conversationPageSchema.parse(body).conversations);
+    expect(pages.map((page) => page.length)).toEqual([1, 1]);
+  });
+
   it('count all questions, also those above the 20 that are listed', async () => {
     const { ask, gaps, admin } = await stageGaps(database, api);
     for (let letter = 0; letter < 23; letter += 1)
