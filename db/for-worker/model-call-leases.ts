@@ -55,15 +55,31 @@ const countLost = `
     on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
   )`;
 
+/** Frees what the lost calls have reserved: it would keep calls of other jobs waiting although nothing is in flight. */
+const freeLost = `
+  freed as (
+    delete from cost_reservations as reserved using held
+    where (reserved.job_id, reserved.turn, reserved.step) = (held.job_id, held.turn, held.step)
+  )`;
+
+/** Charges the calls in flight of the steps that a query locks as lost. */
+const loseAsked = (steps: string) => `
+  with asked as (${steps}), held as (
+    update job_steps as step set asked_micros = 0, lost_micros = lost_micros + lost from asked
+    where (step.job_id, step.turn, step.step) = (asked.job_id, asked.turn, asked.step) and lost > 0
+    returning step.job_id, step.turn, step.step, lost
+  ), ${freeLost}, ${countLost}
+  select from held`;
+
 const heldStep = `
-  select job_id, asked_micros as lost from job_steps
+  select job_id, turn, step, asked_micros as lost from job_steps
   where job_id = $1 and turn = $2 and step = $3 and fence = $4 and ${ofActiveTurn} and response is null for update`;
 
 const beginStatement = `
   with held as (${heldStep}), begun as (
     update job_steps
     set asked_micros = $5, lost_micros = lost_micros + lost, asked_until = now() + $8::float8 * interval '1 millisecond'
-    from held where job_steps.job_id = $1 and turn = $2 and step = $3
+    from held where job_steps.job_id = $1 and job_steps.turn = $2 and job_steps.step = $3
   ), reserved as (
     insert into cost_reservations (job_id, turn, step, project_id, cost_micros)
     select job_id, $2, $3, $6, $7 from held where $7::bigint is not null
@@ -96,11 +112,15 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
     async begin(call) {
       const { limit } = call;
       if (limit == null) return begin(pool, call);
-      return withTransaction(pool, async (client) => {
+      const start = await withTransaction(pool, async (client): Promise<CallStart> => {
         // first, so that no call holds its organization while it waits for its step
         if (!(await lockStep(client, call))) return { kind: 'superseded' };
         return (await refusalOf(client, call, limit)) ?? begin(client, call);
       });
+      // two jobs with a killed call each would otherwise wait for each other
+      const { jobId, turn, step, fence } = call;
+      if (start.kind === 'busy') await pool.query(loseAsked(heldStep), [jobId, turn, step, fence]);
+      return start;
     },
 
     async lose({ jobId, turn, step, fence, micros }) {
@@ -110,8 +130,8 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
           with held as (
             update job_steps set asked_micros = 0, lost_micros = lost_micros + $5
             where job_id = $1 and turn = $2 and step = $3 and fence = $4 and asked_micros > 0
-            returning job_id, $5::bigint as lost
-          ), ${countLost}
+            returning job_id, turn, step, $5::bigint as lost
+          ), ${freeLost}, ${countLost}
           select from held`,
         values: [jobId, turn, step, fence, micros],
       });
@@ -119,20 +139,15 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
 
     async loseAbandoned() {
       // an attempt that is still running renews its lease and settles its own call
-      await pool.query(`
-        with abandoned as (
+      await pool.query(
+        loseAsked(`
           select job_id, turn, step, asked_micros as lost from job_steps
           where asked_micros > 0 and (asked_until is null or asked_until < now() - interval '1 minute')
             and not exists (
               select from jobs where id = job_id and jobs.turn = job_steps.turn and jobs.status = 'active'
             )
-          limit 100 for update skip locked
-        ), held as (
-          update job_steps as step set asked_micros = 0, lost_micros = lost_micros + lost from abandoned
-          where (step.job_id, step.turn, step.step) = (abandoned.job_id, abandoned.turn, abandoned.step)
-          returning step.job_id, lost
-        ), ${countLost}
-        select from held`);
+          limit 100 for update skip locked`),
+      );
     },
 
     async isInFlight({ jobId, turn, step }) {
