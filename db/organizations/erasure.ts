@@ -48,11 +48,11 @@ export function createErasure(pool: Pool): Erasure {
           // prevents further additions
           const parent = await client.query(`select from ${table} where id = $1 and ${ofCaller} for update`, values);
           if (parent.rowCount !== 1) return null;
-          await endJobs(client, `${jobs} = $1`, [id]);
+          await endJobs(client, `jobs.${jobs} = $1`, [id]);
           await client.query(`delete from rate_limits where right(key, length($1) + 1) = ':' || $1`, [id]);
           await client.query(`delete from ${table} where id = $1`, [id]);
         } else {
-          await endJobs(client, 'id = any($1::text[])', [ids]);
+          await endJobs(client, 'jobs.id = any($1::text[])', [ids]);
           await client.query('delete from jobs where id = any($1::text[])', [ids]);
         }
         if (isLast && table === 'organizations')
@@ -82,8 +82,15 @@ export function createErasure(pool: Pool): Erasure {
   };
 }
 
-/** Records the executions to cancel. */
+/** Records the executions to cancel, and charges the model calls in flight, which are paid for without their jobs. */
 async function endJobs(client: PoolClient, which: string, values: unknown[]): Promise<void> {
+  await client.query(
+    `insert into project_spending as spending (project_id, day, cost_micros)
+     select project_id, (now() at time zone 'utc')::date, sum(asked_micros)
+     from jobs join job_steps on job_id = jobs.id where ${which} and asked_micros > 0 group by project_id
+     on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros`,
+    values,
+  );
   await client.query(
     `insert into job_cancels (job_id, turn)
      select id, turn from jobs where ${which} and status = 'active' on conflict do nothing`,

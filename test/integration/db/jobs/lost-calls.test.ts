@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operatorOf } from '../../../../db/caller.ts';
 import { createJobWrites } from '../../../../db/for-worker/job-writes.ts';
 import { createModelCallLeases } from '../../../../db/for-worker/model-call-leases.ts';
+import { createErasure } from '../../../../db/organizations/erasure.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { seedJob } from '../seed.ts';
@@ -62,4 +64,20 @@ describe('calls that have ended without an answer, of two jobs of a project', ()
     const spent = { kind: 'spent', scope: 'day', spentMicros: 20, budgetMicros: 20 };
     expect(await leases.begin({ ...calls[0], limit: lowered })).toEqual(spent);
   });
+});
+
+it('counts in the spending of its organization a call in flight whose job or project is deleted', async () => {
+  const { pool } = database;
+  const erasure = createErasure(pool);
+  for (const deleted of ['job', 'project'] as const) {
+    const ref = { ...(await seedJob(pool)), step: 1 };
+    const { fence } = await claimAnswer(pool, ref);
+    await createModelCallLeases(pool).begin({ ...ref, fence, micros: 70 });
+    const { rows } = await pool.query('select organization_id, project_id from jobs where id = $1', [ref.jobId]);
+    const [{ organization_id: organizationId, project_id: projectId }] = rows;
+    const id = deleted === 'job' ? ref.jobId : projectId;
+    expect(await erasure[deleted](operatorOf({ organizationId }), id)).toBe(true);
+    const spent = 'select cost_micros::int as spent from organization_spending where organization_id = $1';
+    expect((await pool.query(spent, [organizationId])).rows).toEqual([{ spent: 70 }]);
+  }
 });
