@@ -1,9 +1,9 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { randomUUID } from 'node:crypto';
 import { tryLock } from '../../lib/file-lock.ts';
 import { readBase } from './job-directory.ts';
 import { mirrorNameOf } from './mirrors.ts';
+import { pathInTrash } from './remove-tree.ts';
 
 /** Mirrors used within this time are never removed. */
 const keepUsedMs = 10 * 60_000;
@@ -52,16 +52,13 @@ async function borrowedMirrors(jobs: string): Promise<Set<string>> {
   return new Set(bases.flatMap((base) => (base === null ? [] : [mirrorNameOf(base)])));
 }
 
-/**
- * Moves the mirror to the trash before deleting it, so that no process sees it half deleted. If the worker is killed,
- * the trash sweep deletes the remainder.
- */
+/** Moves the mirror to the trash before deleting it, so that no process sees it half deleted. */
 async function removeMirror(directory: string, { name, usedAtMs }: StoredMirror): Promise<boolean> {
   using lock = tryLock(join(directory, 'locks', `mirror-${name}.lock`));
   if (lock === null) return false;
   const gitDir = join(directory, 'mirrors', `${name}.git`);
   if ((await timeOf(join(gitDir, 'HEAD'))) !== usedAtMs) return false;
-  const trash = join(directory, 'trash', randomUUID());
+  const trash = await pathInTrash(directory);
   await rename(gitDir, trash);
   await rm(trash, { recursive: true, force: true });
   return true;

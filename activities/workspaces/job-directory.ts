@@ -4,6 +4,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { removeJobFolder } from './job-disks.ts';
+import { pathInTrash } from './remove-tree.ts';
 import { codeOf } from '../../lib/error-code.ts';
 
 /** Paths of a job's files: the tree an agent works in, and the git directory outside of it. */
@@ -116,9 +117,7 @@ export async function hasLeftovers(job: JobDirectory): Promise<boolean> {
 
 /** Moves a job's directory to the trash before deleting it, so that no process sees it half deleted. */
 export async function discardJobDirectory(directory: string, job: JobDirectory): Promise<void> {
-  const trash = join(directory, 'trash');
-  await mkdir(trash, { recursive: true, mode: 0o700 });
-  const removed = join(trash, randomUUID());
+  const removed = await pathInTrash(directory);
   try {
     await rename(job.root, removed);
   } catch (error) {

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { GitError } from '../git/git-error.ts';
 import { hasOwnDisk } from './own-disk.ts';
-import { removeTree } from './remove-tree.ts';
+import { pathInTrash, removeTree } from './remove-tree.ts';
 
 /** Content of a tree; determines the size of its disk. */
 export interface TreeSize {
@@ -60,7 +60,7 @@ const mountOptions = 'loop,nosuid,nodev,noatime,nodiscard,noinit_itable';
  * NoJobDisksError if a probe of this setup fails.
  */
 export async function openJobDisks(directory: string, { growthBytes }: { growthBytes: number }): Promise<JobDisks> {
-  const scratch = join(directory, 'trash', randomUUID());
+  const scratch = await pathInTrash(directory);
   const probe = { tree: join(scratch, 'tree'), home: join(scratch, 'home') };
   try {
     await mkdir(scratch, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
@@ -13,6 +13,7 @@ import {
   type Obstacle,
   type RefusedMerge,
 } from '../forges/merge-pull-request.ts';
+import { pathInTrash } from './remove-tree.ts';
 import { checkTree, type TreeLimits } from './tree-limits.ts';
 
 /** Two branches of a local repository. */
@@ -91,9 +92,7 @@ async function inGitDir<Result>(
   { directory }: MergeSettings,
   work: (gitDir: string) => Promise<Result>,
 ): Promise<Result> {
-  const merges = join(directory, 'merges');
-  await mkdir(merges, { recursive: true, mode: 0o700 });
-  const gitDir = await mkdtemp(join(merges, 'merge-'));
+  const gitDir = await pathInTrash(directory);
   try {
     await prepareGitDir(gitDir);
     return await work(gitDir);
@@ -103,7 +102,7 @@ async function inGitDir<Result>(
 }
 
 async function prepareGitDir(gitDir: string): Promise<void> {
-  await mkdir(join(gitDir, 'objects'));
+  await mkdir(join(gitDir, 'objects'), { recursive: true, mode: 0o700 });
   await mkdir(join(gitDir, 'refs'));
   await mkdir(join(gitDir, 'info'));
   await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/docket\n');

@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acquireLock } from '../../lib/file-lock.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import { pathInTrash } from './remove-tree.ts';
 import { defaultTreeLimits } from './tree-limits.ts';
 import { checkRefs, fetchRefs, type RepositoryAccess } from '../git/remote.ts';
 
@@ -62,7 +63,7 @@ export function createMirrors({
   }
 
   async function exclusively<Result>(access: RepositoryAccess, work: () => Promise<Result>): Promise<Result> {
-    await mkdir(locks, { recursive: true, mode: 0o700 });
+    for (const folder of [locks, mirrors]) await mkdir(folder, { recursive: true, mode: 0o700 });
     using _lock = await acquireLock(join(locks, `mirror-${mirrorNameOf(access)}.lock`), access);
     return await work();
   }
@@ -79,7 +80,7 @@ export function createMirrors({
     if (exists()) return gitDir;
     return await exclusively(access, async () => {
       if (exists()) return gitDir;
-      const half = `${gitDir}.${randomUUID()}`;
+      const half = await pathInTrash(directory);
       await initialise(half, access.signal);
       await rename(half, gitDir);
       return gitDir;
@@ -95,8 +96,8 @@ export function createMirrors({
   /** Replaces the mirror in place: running readers find the same objects under the same path afterwards. */
   async function rebuild(access: RepositoryAccess): Promise<void> {
     const gitDir = directoryOf(access);
-    const half = `${gitDir}.${randomUUID()}`;
-    const old = `${gitDir}.${randomUUID()}`;
+    const half = await pathInTrash(directory);
+    const old = await pathInTrash(directory);
     try {
       await initialise(half, access.signal);
       await fetch(half, access, headsAndTags);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../lib/error-code.ts';
 
@@ -10,6 +10,16 @@ import { codeOf } from '../../lib/error-code.ts';
  */
 const longPath = 2_000;
 const separator = Buffer.from('/');
+
+/**
+ * Returns a new path in the trash of a work directory, for what is being deleted and what is not whole yet: if the worker is
+ * killed, the sweep of the trash deletes it.
+ */
+export async function pathInTrash(directory: string): Promise<string> {
+  const trash = join(directory, 'trash');
+  await mkdir(trash, { recursive: true, mode: 0o700 });
+  return join(trash, randomUUID());
+}
 
 /**
  * Removes one of our folders with everything in it, including folders nested deeper than the longest path allowed. They

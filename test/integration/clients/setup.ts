@@ -13,6 +13,7 @@ export const live = new AbortController().signal;
 
 export interface TestWorkspaces extends AsyncDisposable {
   directory: string;
+  git: Git;
   workspaces: Workspaces;
   /** The git commands that ran, oldest first. */
   calls: GitCall[];
@@ -47,6 +48,7 @@ export async function createTestWorkspaces({
   const again = () => createWorkspaces({ git: recording, directory: work, disks });
   return {
     directory,
+    git: recording,
     workspaces: again(),
     calls,
     again,

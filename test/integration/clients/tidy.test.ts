@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { Git } from '../../../activities/git/git.ts';
 import { mirrorNameOf } from '../../../activities/workspaces/mirrors.ts';
+import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { digDown } from './hostile-files.ts';
 import { access, createTestWorkspaces, type TestWorkspaces } from './setup.ts';
@@ -89,4 +91,34 @@ it('keeps a mirror that is in use', async () => {
   await (await openJob(test, repository.path, 'job')).release();
   await test.workspaces.remove('job');
   expect(await test.workspaces.boundMirrors(1)).toBe(0);
+});
+
+it('removes mirrors of a worker that has removed no working copy yet', async () => {
+  await using test = await createTestWorkspaces();
+  await using repository = await createTestRepository();
+  await test.workspaces.resolve({ ...access(repository.path), ref: null });
+  const mirror = join(test.directory, 'work', 'mirrors', `${mirrorNameOf(access(repository.path))}.git`);
+  await utimes(join(mirror, 'HEAD'), new Date(0), new Date(0));
+  expect(await test.workspaces.boundMirrors(1)).toBe(1);
+  expect(existsSync(mirror)).toBe(false);
+});
+
+it('rebuilds a mirror where the sweep finds it if the worker is killed', async () => {
+  await using test = await createTestWorkspaces();
+  await using repository = await createTestRepository();
+  const work = join(test.directory, 'work');
+  const found: string[][] = [];
+  const git: Git = {
+    ...test.git,
+    async run(call) {
+      if (call.args.includes('fetch'))
+        for (const name of ['mirrors', 'trash']) found.push(await readdir(join(work, name)));
+      return test.git.run(call);
+    },
+  };
+  const baseCommit = await repository.git('rev-parse', 'main');
+  const request = { ...access(repository.path), jobId: 'moved', baseCommit, snapshot: null };
+  await (await createWorkspaces({ git, directory: work }).open(request)).release();
+  expect(found).toEqual([[], [expect.any(String)]]);
+  expect(await readdir(join(work, 'trash'))).toEqual([]);
 });

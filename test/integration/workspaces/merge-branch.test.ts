@@ -54,7 +54,7 @@ it('joins both sides in a merge commit, and reports a second merge as done', asy
   const head = await repository.git('rev-parse', 'main');
   expect(await merge(repository.path)).toEqual({ kind: 'merged', commit: head });
   expect(await repository.git('rev-parse', 'main')).toBe(head);
-  expect(await readdir(join(directory, 'merges'))).toEqual([]);
+  expect(await readdir(join(directory, 'trash'))).toEqual([]);
 });
 
 it('refuses conflicting changes and leaves both branches alone', async () => {
@@ -157,5 +157,5 @@ it('reports that two branches have nothing in common', async () => {
     cause: null,
     conflicts: [],
   });
-  expect(await readdir(join(directory, 'merges'))).toEqual([]);
+  expect(await readdir(join(directory, 'trash'))).toEqual([]);
 });
