@@ -140,7 +140,6 @@ async function works({ keys, keyPepper, text, kind, organizationId }: KeyToCheck
   const parsed = parseKey(text);
   const stored = parsed === null ? null : await keys.findKey(parsed.id);
   if (parsed === null || stored === null) return false;
-  const isValid = stored.revokedAt === null && (stored.expiresAt === null || stored.expiresAt > new Date());
   const isOwn = stored.kind === kind && parsed.kind === kind && stored.organizationId === organizationId;
-  return isValid && isOwn && timingSafeEqual(stored.digest, digestOf(keyPepper, parsed.secret));
+  return !stored.hasEnded && isOwn && timingSafeEqual(stored.digest, digestOf(keyPepper, parsed.secret));
 }

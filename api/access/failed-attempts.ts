@@ -1,4 +1,5 @@
 import { remember } from '../../lib/remember.ts';
+import { steadyNow } from './fresh-ms.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 export interface FailedAttempts {
@@ -13,7 +14,7 @@ const policy = { name: 'auth', limit: 100, windowSeconds: 60 };
 /** Counts refused keys per client address, separately from every other limit. */
 export function createFailedAttempts({
   limiter,
-  now = Date.now,
+  now = steadyNow,
 }: {
   limiter: RateLimiter;
   now?: () => number;

@@ -3,7 +3,7 @@ import { digestOf, idWithin, parseKey } from '../../db/organizations/key-format.
 import type { KeyRow } from '../../db/organizations/keys.ts';
 import type { StoredKey } from '../../db/for-service/access.ts';
 import { remember } from '../../lib/remember.ts';
-import { freshMs } from './fresh-ms.ts';
+import { freshMs, steadyNow } from './fresh-ms.ts';
 
 export interface KeyVerifier {
   /** Returns the row of a valid key, otherwise null. The kind in the row is authoritative, never the text's prefix. */
@@ -30,7 +30,7 @@ interface Entry {
 }
 
 /** Creates a verifier of keys against stored digests. It queries the store at most once every few seconds per key. */
-export function createKeyVerifier({ findKey, touchKeys, pepper, now = Date.now }: KeyVerifierDeps): KeyVerifier {
+export function createKeyVerifier({ findKey, touchKeys, pepper, now = steadyNow }: KeyVerifierDeps): KeyVerifier {
   const known = new Map<string, Entry>();
   // a separate map, so that a flood of unknown ids does not evict the keys in use
   const missing = new Map<string, { loadedAt: number }>();
@@ -83,7 +83,7 @@ export function createKeyVerifier({ findKey, touchKeys, pepper, now = Date.now }
   return {
     async verify(text) {
       const stored = recall(text) ?? (await prove(text));
-      if (stored === null || hasEnded(stored, now())) return null;
+      if (stored === null || stored.hasEnded) return null;
       used.add(stored.id);
       return stored;
     },
@@ -95,8 +95,4 @@ export function createKeyVerifier({ findKey, touchKeys, pepper, now = Date.now }
       await touchKeys(ids);
     },
   };
-}
-
-function hasEnded({ revokedAt, expiresAt }: KeyRow, now: number): boolean {
-  return revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= now);
 }

@@ -1,7 +1,7 @@
 import type { Owner } from '../../db/caller.ts';
 import type { SiteRow, SiteStore } from '../../db/sites/sites.ts';
 import { remember } from '../../lib/remember.ts';
-import { freshMs } from './fresh-ms.ts';
+import { freshMs, steadyNow } from './fresh-ms.ts';
 
 export type SiteLimits = Pick<SiteRow, 'id' | 'requestsPerMinute' | 'requestsPerDay'>;
 
@@ -11,7 +11,7 @@ export type SiteLimitsOf = (owner: Owner, domain: string) => Promise<SiteLimits 
 /** Creates a lookup of sites' limits, which asks the store at most once every few seconds per site. */
 export function createSiteLimits({
   sites,
-  now = Date.now,
+  now = steadyNow,
 }: {
   sites: Pick<SiteStore, 'findByDomain'>;
   now?: () => number;

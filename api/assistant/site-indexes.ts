@@ -95,7 +95,7 @@ export class SiteIndexes {
    */
   async lease(site: SiteRef, access: PageAccess): Promise<IndexLease | null> {
     const entry = this.#entryOf(site);
-    entry.leasedAt = Date.now();
+    entry.leasedAt = performance.now();
     if (entry.current === null) await this.#refresh(entry);
     const open = entry.current;
     if (open === null) return null;
@@ -147,7 +147,7 @@ export class SiteIndexes {
       try {
         await this.#refresh(entry);
       } catch (error) {
-        entry.retryAt = Date.now() + retryAfterMs;
+        entry.retryAt = performance.now() + retryAfterMs;
         this.#deps.logger.warn({ err: error, site: entry.site.id }, 'the index of a site could not be updated');
       }
     }
@@ -157,20 +157,20 @@ export class SiteIndexes {
   async #closeUnused(): Promise<void> {
     const { unusedMs = defaultUnusedMs } = this.#deps;
     for (const [key, { current, loading, leasedAt }] of this.#entries) {
-      if (loading !== null || (current?.users ?? 0) > 0 || Date.now() - leasedAt < unusedMs) continue;
+      if (loading !== null || (current?.users ?? 0) > 0 || performance.now() - leasedAt < unusedMs) continue;
       this.#entries.delete(key);
       if (current !== null) await this.#retire(current);
     }
   }
 
   async #changedEntries(): Promise<Entry[]> {
-    const entries = [...this.#entries.values()].filter(({ retryAt }) => retryAt <= Date.now());
+    const entries = [...this.#entries.values()].filter(({ retryAt }) => retryAt <= performance.now());
     try {
       const known = entries.map(({ site, current }) => ({ ...site, version: current?.version ?? 0 }));
       const changed = new Set((await this.#deps.changes.changed(known)).map(keyOf));
       return entries.filter(({ site }) => changed.has(keyOf(site)));
     } catch (error) {
-      for (const entry of entries) entry.retryAt = Date.now() + retryAfterMs;
+      for (const entry of entries) entry.retryAt = performance.now() + retryAfterMs;
       this.#deps.logger.warn({ err: error }, 'newer indexes could not be looked for');
       return [];
     }

@@ -6,6 +6,8 @@ import { keyColumns, type KeyRow } from '../organizations/keys.ts';
 export interface StoredKey extends KeyRow {
   /** HMAC-SHA-256 of the secret under the pepper, 32 bytes. */
   digest: Buffer;
+  /** Whether it is revoked or expired, by the clock of the database. */
+  hasEnded: boolean;
 }
 
 export interface AccessStore {
@@ -25,7 +27,8 @@ export function createAccessStore(pool: Pool): AccessStore {
     async loadMany(keys) {
       const { rows } = await pool.query<StoredKey>({
         name: 'find-keys',
-        text: `select ${keyColumns}, digest from api_keys where id = any($1::text[])`,
+        text: `select ${keyColumns}, digest, revoked_at is not null or coalesce(expires_at <= now(), false) as "hasEnded"
+               from api_keys where id = any($1::text[])`,
         values: [keys.map(({ id }) => id)],
       });
       return rows;

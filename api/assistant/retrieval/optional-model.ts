@@ -25,16 +25,16 @@ const longestCallMs = 15_000;
 
 export function createOptionalModel(deps: OptionalModelDeps): OptionalModel {
   const { log, name, instead, patienceMs, pauseMs = 30_000 } = deps;
-  let pausedUntil = 0;
+  let pausedUntil = -Infinity;
 
   function pause(problem: string, err?: unknown): void {
-    pausedUntil = Date.now() + pauseMs;
+    pausedUntil = performance.now() + pauseMs;
     log.warn({ err }, `the ${name} model ${problem}; ${instead} for a while`);
   }
 
   return {
     async ask(call, signal) {
-      if (signal.aborted || Date.now() < pausedUntil) return null;
+      if (signal.aborted || performance.now() < pausedUntil) return null;
       const waiting = new AbortController();
       const called = call(AbortSignal.any([signal, AbortSignal.timeout(longestCallMs)]));
       // a late call may fail silently, because its lateness is already logged

@@ -40,15 +40,17 @@ it('revokes once, only for its own organization, and records uses in batches', a
   await lookup.touchKeys([row.id, 'unknown']);
   const other = operatorOf(await seedProject(database.pool));
   expect(await keys.revoke(other, row.id)).toBeNull();
-  expect((await lookup.findKey(row.id))?.revokedAt).toBeNull();
+  expect(await lookup.findKey(row.id)).toMatchObject({ revokedAt: null, hasEnded: false });
   expect(await keys.revoke(operator, row.id)).toBe('revoked');
   const revoked = await lookup.findKey(row.id);
-  expect(revoked).toMatchObject({ revokedAt: expect.any(Date), lastUsedAt: expect.any(Date) });
+  expect(revoked).toMatchObject({ revokedAt: expect.any(Date), lastUsedAt: expect.any(Date), hasEnded: true });
   expect(await keys.revoke(operator, row.id)).toBe('revoked');
   expect((await lookup.findKey(row.id))?.revokedAt).toEqual(revoked?.revokedAt);
   expect(await keys.revoke(operator, 'unknown')).toBeNull();
   expect(await lookup.findKey('un\0known')).toBeNull();
-  expect((await keys.list(operator, { limit: 10 })).rows).toHaveLength(2);
+  const expired = await keys.create(operator, { kind: 'assistant', expiresAt: new Date(0) });
+  expect(await lookup.findKey(expired.row.id)).toMatchObject({ hasEnded: true });
+  expect((await keys.list(operator, { limit: 10 })).rows).toHaveLength(3);
   expect((await keys.list(other, { limit: 10 })).rows).toEqual([]);
 });
 

@@ -123,3 +123,21 @@ it('closes an index that nobody has leased lately, but none that is in use, and 
     await rm(directory, { recursive: true });
   }
 });
+
+it('looks for newer indexes again after a failure, when the clock was set back, too', async () => {
+  const directory = temporaryDirectory();
+  try {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    const changed = vi.fn<IndexChangeStore['changed']>(() => Promise.resolve([]));
+    await using indexes = open(directory, { changed });
+    await indexes.lease({ id: 'site_1', organizationId: 'org_1' }, 'all');
+    changed.mockRejectedValueOnce(new Error('down'));
+    await vi.waitFor(() => expect(changed.mock.lastCall?.[0]).toEqual([]), 30_000);
+    vi.advanceTimersByTime(60_000);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.waitFor(() => expect(changed.mock.lastCall?.[0]).toHaveLength(1), 30_000);
+  } finally {
+    vi.useRealTimers();
+    await rm(directory, { recursive: true });
+  }
+});
