@@ -1,4 +1,4 @@
-import { cut, quote, readQuoted, type Read } from './literals.ts';
+import { cut, endOfQuoted, quotationMarks, quote, quotedPattern, unquote } from './literals.ts';
 
 /** The sentences that the editor understands, each with its edit and the names of its placeholders. */
 const forms = {
@@ -26,16 +26,19 @@ export interface Sentence {
 /** Sentences that show a person what the editor can do. */
 export const grammarHelp = Object.keys(forms);
 
-const grammar = Object.entries(forms).map(([sentence, [kind, ...fields]]) => ({
-  words: sentence.split(' '),
-  kind,
-  fields,
-}));
+/** A path is quoted, or ends before the punctuation that ends a sentence. */
+const barePath = `[^\\s${quotationMarks}]*[^\\s${quotationMarks}.,;:!?)]`;
+const pathPattern = `(?:(?:the|an?(?:\\s+new)?)\\s+file\\s+)?(${quotedPattern}|${barePath})`;
 
-const space = /\s*/uy;
-const word = /[\p{L}\p{N}_-]+/uy;
-const filler = /(?:the|an?(?:\s+new)?)\s+file\s+/iuy;
-const barePath = /[^\s"'`“”„‘’«»]+/uy;
+const grammar = Object.entries(forms).map(([sentence, [kind, ...fields]]) => {
+  const words = sentence.split(' ');
+  const patterns = words.map((word) => {
+    if (word.startsWith('"')) return `(${quotedPattern})`;
+    return word === 'PATH' ? pathPattern : `${word}(?![\\p{L}\\p{N}_-])`;
+  });
+  return { words, kind, fields, pattern: new RegExp(patterns.join('\\s*'), 'iuy') };
+});
+
 const sentenceStart =
   /(?:[\s.;,!]|[-*•]\s|\d{1,3}[.)]\s|(?:and|then|also|next|finally|first|please)(?![\p{L}\p{N}_/.-]))*/iuy;
 const sentenceEnd = /[^\S\n]*(?:[.;!]+(?=\s|$)|\n|$)/uy;
@@ -43,6 +46,12 @@ const connector = /\s*(?:,\s*(?:(?:and|then|also|please)\s+)*|(?:(?:and|then|als
 
 /** Bounds the work for a hostile prompt: the rest of a longer one counts as one sentence that is not understood. */
 const maxSentences = 500;
+
+/** A parsed value, and the position at which parsing continues. */
+interface Read<Value> {
+  value: Value;
+  end: number;
+}
 
 /** Splits a prompt into sentences. Never throws. */
 export function parsePrompt(text: string): Sentence[] {
@@ -73,38 +82,16 @@ function readSentence(text: string, start: number): Read<Command[]> | null {
 }
 
 function readCommand(text: string, start: number): Read<Command> | null {
-  for (const form of grammar) {
-    const read = readForm(form, text, start);
-    // there is nothing to search for, and nothing to run
-    if (read !== null && read.value.old !== '' && read.value.command?.trim() !== '') return read;
+  for (const { pattern, kind, fields } of grammar) {
+    pattern.lastIndex = start;
+    const values = pattern.exec(text)?.slice(1).map(unquote);
+    if (values === undefined) continue;
+    const command: Command = { kind, ...Object.fromEntries(fields.map((field, at) => [field, values[at]])) };
+    const { old = ' ', path = '/', command: program = '/' } = command;
+    // there is nothing to search for, to change or to run
+    if (old !== '' && path.trim() !== '' && program.trim() !== '') return { value: command, end: pattern.lastIndex };
   }
   return null;
-}
-
-function readForm(
-  { words, kind, fields }: (typeof grammar)[number],
-  text: string,
-  start: number,
-): Read<Command> | null {
-  const command: Command = { kind };
-  const open = fields.values();
-  let at = start;
-  for (const expected of words) {
-    at = skip(space, text, at);
-    const isText = expected.startsWith('"');
-    if (!isText && expected !== 'PATH') {
-      const end = skip(word, text, at);
-      if (text.slice(at, end).toLowerCase() !== expected.toLowerCase()) return null;
-      at = end;
-      continue;
-    }
-    const read = isText ? readQuoted(text, at) : readPath(text, at);
-    const field = open.next().value;
-    if (read === null || field === undefined) return null;
-    command[field] = read.value;
-    at = read.end;
-  }
-  return { value: command, end: at };
 }
 
 /** Returns the command as a person would write it, truncated to one short line. */
@@ -121,15 +108,6 @@ export function describe(command: Command): string {
   return shown.join(' ');
 }
 
-/** Reads a path: a quoted one, or up to the next space without the punctuation that ends a sentence. */
-function readPath(text: string, start: number): Read<string> | null {
-  const at = skip(filler, text, start);
-  const quoted = readQuoted(text, at);
-  if (quoted !== null) return quoted.value.trim() === '' ? null : quoted;
-  const bare = text.slice(at, skip(barePath, text, at)).replace(/[.,;:!?)]+$/u, '');
-  return bare === '' ? null : { value: bare, end: at + bare.length };
-}
-
 /** Returns the end of a sentence that is not understood: a period, a semicolon or a line break outside of quotes. */
 function endOfUnknown(text: string, start: number): number {
   const newline = text.indexOf('\n', start);
@@ -139,9 +117,9 @@ function endOfUnknown(text: string, start: number): number {
   while (at < line.length) {
     const character = line.charAt(at);
     if (/[.;!?]/u.test(character) && /^(?:\s|$)/u.test(line.slice(at + 1, at + 2))) return at + 1;
-    const quoted = openings.has(character) ? readQuoted(line, at) : null;
-    if (quoted === null) openings.delete(character);
-    at = quoted?.end ?? at + 1;
+    const end = openings.has(character) ? endOfQuoted(line, at) : null;
+    if (end === null) openings.delete(character);
+    at = end ?? at + 1;
   }
   return line.length;
 }

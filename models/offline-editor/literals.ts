@@ -1,9 +1,3 @@
-/** A parsed value, and the position at which parsing continues. */
-export interface Read<Value> {
-  value: Value;
-  end: number;
-}
-
 /** Closing marks by opening mark. Word processors turn straight quotes into any of these pairs. */
 const closings: Record<string, string> = {
   '"': '"',
@@ -18,47 +12,43 @@ const closings: Record<string, string> = {
   '»': '«',
 };
 
-const letter = /[\p{L}\p{N}]/u;
+export const quotationMarks = Object.keys(closings).join('');
 
-/** Reads a quoted text that begins at `start`; null when none begins there or it is never closed. */
-export function readQuoted(text: string, start: number): Read<string> | null {
-  const opening = text.charAt(start);
-  const closing = closings[opening];
-  if (closing === undefined) return null;
-  let value = '';
-  for (let at = start + 1; at < text.length; at += 1) {
-    const character = text.charAt(at);
-    if (character === '\\') {
-      value += unescaped(text.charAt(at + 1));
-      at += 1;
-    } else if (closing.includes(character) && !isApostrophe(text, at)) {
-      return { value, end: at + 1 };
-    } else {
-      value += character;
-    }
-  }
-  return null;
+/** An apostrophe within a word, as in “don’t”, closes nothing. */
+const apostrophe = "(?<=[\\p{L}\\p{N}])['’](?=[\\p{L}\\p{N}])";
+
+/** Matches a quoted text. Its parts exclude each other, so that a text without a closing mark fails in linear time. */
+export const quotedPattern = Object.entries(closings)
+  .map(([opening, closing]) => {
+    const inner = /['’]/u.test(closing) ? `${apostrophe}|` : '';
+    return `${opening}(?:\\\\[^]|${inner}[^\\\\${closing}])*(?!${apostrophe})[${closing}]`;
+  })
+  .join('|');
+const quoted = new RegExp(quotedPattern, 'uy');
+
+/** Returns the end of the quoted text that begins at `start`; null when none begins there or it is never closed. */
+export function endOfQuoted(text: string, start: number): number | null {
+  quoted.lastIndex = start;
+  return quoted.test(text) ? quoted.lastIndex : null;
 }
 
-/** Quotes a text so that `readQuoted` returns it unchanged. */
+/** Returns the content of a text that may be quoted. */
+export function unquote(text: string): string {
+  if (closings[text.charAt(0)] === undefined) return text;
+  return text.slice(1, -1).replace(/\\([^])/gu, (escaped, character: string) => {
+    const control = { n: '\n', t: '\t', r: '\r' }[character];
+    if (control !== undefined) return control;
+    return character === '\\' || closings[character] !== undefined ? character : escaped;
+  });
+}
+
+/** Quotes a text so that `unquote` returns it unchanged. */
 export function quote(text: string): string {
   const escaped = text.replace(/[\\"\n\r\t]/gu, (character) => escapes[character] ?? character);
   return `"${escaped}"`;
 }
 
 const escapes: Record<string, string> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-function unescaped(character: string): string {
-  const control = { n: '\n', t: '\t', r: '\r' }[character];
-  if (control !== undefined) return control;
-  return character === '\\' || closings[character] !== undefined ? character : `\\${character}`;
-}
-
-/** An apostrophe within a word, as in “don't”, closes nothing. */
-function isApostrophe(text: string, at: number): boolean {
-  const mark = text.charAt(at);
-  return (mark === "'" || mark === '’') && letter.test(text.charAt(at - 1)) && letter.test(text.charAt(at + 1));
-}
 
 /** Returns a text as one line of at most `length` characters; no character is cut in half. */
 export function cut(text: string, length: number): string {

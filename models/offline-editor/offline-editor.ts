@@ -1,8 +1,7 @@
-import { posix } from 'node:path';
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { createOfflineModel, wordsOf, type AnswerPart } from '../offline-model.ts';
 import { nextMove, type Task, type ToolCall } from './edits.ts';
-import { describe, grammarHelp, parsePrompt, type Command } from './grammar.ts';
+import { describe, grammarHelp, parsePrompt } from './grammar.ts';
 import { cut } from './literals.ts';
 import { readTranscript, type Transcript } from './transcript.ts';
 
@@ -28,9 +27,7 @@ function* answer({ prompt, tools, toolChoice }: LanguageModelV4CallOptions): Gen
     isLastCall ? 'the turn reached a limit before it' : 'the tools it needs are not available',
   );
   if (available.has('finish') && transcript.requests.length > 0) {
-    const again = transcript.refusedFinishes === 0 ? '' : String(transcript.refusedFinishes + 1);
-    const id = `u${transcript.requests.at(-1)?.id ?? 0}_finish${again}`;
-    yield { type: 'call', id, toolName: 'finish', input: report };
+    yield { type: 'call', id: `finish${transcript.calls}`, toolName: 'finish', input: report };
     return;
   }
   yield* wordsOf(report.summary);
@@ -48,30 +45,13 @@ function workOf({ requests }: Transcript): { tasks: Task[]; unknown: string[] } 
   };
 }
 
-/** Maximum number of commands per batch. */
-const maxTogether = 20;
-
-/** Returns the calls of the first unfinished commands that do not touch each other's paths. */
+/** Returns the calls of the first unfinished command: they are carried out one after another. */
 function nextCalls(tasks: Task[], transcript: Transcript): ToolCall[] {
-  const batch: ToolCall[][] = [];
-  const taken: string[] = [];
   for (const task of tasks) {
     const move = nextMove(task, transcript);
-    if (move.kind !== 'calls') continue;
-    const paths = pathsOf(task.command);
-    const isApart = paths.every((path) => !taken.some((other) => path.startsWith(other) || other.startsWith(path)));
-    if (!isApart || batch.length === maxTogether) break;
-    batch.push(move.calls);
-    taken.push(...paths);
+    if (move.kind === 'calls') return move.calls;
   }
-  return batch.flat();
-}
-
-/** Returns the paths that a command touches, each with a trailing slash; `/` when it may touch any. */
-function pathsOf({ path, from, to }: Command): string[] {
-  const paths = [path, from, to].filter((one) => one !== undefined);
-  if (paths.length === 0) return ['/'];
-  return paths.map((one) => posix.normalize(`/${one.toLowerCase().normalize('NFC').replaceAll('\\', '/')}/`));
+  return [];
 }
 
 function announcementOf(calls: ToolCall[]): string {

@@ -7,8 +7,8 @@ export interface ToolResult {
 
 /** The open requests of a prompt, and the results of the calls made so far. */
 export interface Transcript {
-  /** Number of refused calls of `finish` since then. */
-  refusedFinishes: number;
+  /** Number of calls of the whole conversation. */
+  calls: number;
   /** Messages since the last turn that ended. `id` is the message's position among all user messages. */
   requests: { id: number; text: string }[];
   resultOf(callId: string): ToolResult | null;
@@ -32,7 +32,6 @@ export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
   let requests: Transcript['requests'] = [];
   let userMessages = 0;
   let ended: Transcript['requests'] = [];
-  let refusedFinishes = 0;
   for (const message of prompt) {
     if (message.role === 'system') continue;
     if (message.role === 'user') {
@@ -46,10 +45,7 @@ export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
       if (part.type === 'tool-call') inputs.set(part.toolCallId, { ...Object(part.input) });
       if (part.type !== 'tool-result') continue;
       const result = resultOf(part.output);
-      if (part.toolName === 'finish' && result.isError && result.text !== notRun) {
-        requests = [...ended, ...requests];
-        refusedFinishes += 1;
-      }
+      if (part.toolName === 'finish' && result.isError && result.text !== notRun) requests = [...ended, ...requests];
       if (result.text === notRun) results.delete(part.toolCallId);
       else results.set(part.toolCallId, result);
     }
@@ -63,7 +59,7 @@ export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
   }
   return {
     requests,
-    refusedFinishes,
+    calls: inputs.size,
     resultOf: (callId) => results.get(callId) ?? null,
     inputsOf: (callIds) => [...inputs].flatMap(([id, input]) => (id.startsWith(callIds) ? [input] : [])),
   };

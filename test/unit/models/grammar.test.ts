@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { grammarHelp, parsePrompt, type Command } from '../../../models/offline-editor/grammar.ts';
-import { quote, readQuoted } from '../../../models/offline-editor/literals.ts';
+import { endOfQuoted, quote, unquote } from '../../../models/offline-editor/literals.ts';
 import { anyCharacter, fc, propertyRuns } from '../../support/properties.ts';
 
 const commandsOf = (prompt: string) => parsePrompt(prompt).map(({ commands }) => commands);
@@ -120,7 +120,8 @@ describe('the grammar of the offline editor', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), fc.string(), (text, rest) => {
         const written = quote(text);
-        expect(readQuoted(written + rest, 0)).toEqual({ value: text, end: written.length });
+        expect(endOfQuoted(written + rest, 0)).toBe(written.length);
+        expect(unquote(written)).toBe(text);
       }),
     );
   });
