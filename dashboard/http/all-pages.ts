@@ -1,3 +1,9 @@
+/** Makes an infinite query read a list: each page begins at the cursor of the one before, the first without one. */
+export const byCursor = {
+  initialPageParam: '',
+  getNextPageParam: ({ nextCursor }: { nextCursor: string | null }) => nextCursor ?? undefined,
+};
+
 /** Reads all pages of a list. */
 export async function allPages<Page extends { nextCursor: string | null }>(
   read: (query: { cursor?: string }) => Promise<Page>,

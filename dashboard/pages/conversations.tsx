@@ -19,6 +19,7 @@ import { useSession } from '../components/session.tsx';
 import { SiteChoice } from '../components/site-choice.tsx';
 import { Ago } from '../components/time.tsx';
 import { fullTime, plural } from '../format.ts';
+import { byCursor } from '../http/all-pages.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Conversation, ThreadMessage } from '../http/types.ts';
 import { headline, plain } from '../plain.ts';
@@ -114,24 +115,17 @@ interface ConversationListProps {
 function ConversationList({ domain, view, q, narrowing }: ConversationListProps) {
   const list = useInfiniteQuery({
     queryKey: ['conversations', domain, view, q, narrowing],
-    initialPageParam: '',
+    ...byCursor,
     refetchInterval: 15_000,
     queryFn: ({ pageParam }) =>
       answerOf(
         api.GET('/v1/sites/{domain}/conversations', {
           params: {
             path: { domain },
-            query: {
-              ...views[view],
-              ...narrowing,
-              ...(q === '' ? {} : { q }),
-              limit: 50,
-              ...(pageParam === '' ? {} : { cursor: pageParam }),
-            },
+            query: { ...views[view], ...narrowing, q: q || undefined, limit: 50, cursor: pageParam || undefined },
           },
         }),
       ),
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   return (
     <Loaded query={list} problem="Conversations could not be loaded">
@@ -207,17 +201,13 @@ function ConversationItem({ domain, conversation }: { domain: string; conversati
 function ThreadView({ domain, threadId }: { domain: string; threadId: string }) {
   const thread = useInfiniteQuery({
     queryKey: ['thread', threadId],
-    initialPageParam: '',
+    ...byCursor,
     queryFn: ({ pageParam }) =>
       answerOf(
         api.GET('/discovery/v1/assistant/{domain}/thread/{threadId}', {
-          params: {
-            path: { domain, threadId },
-            query: { limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) },
-          },
+          params: { path: { domain, threadId }, query: { limit: 50, cursor: pageParam || undefined } },
         }),
       ),
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   const target = useMemo(() => linkTargetOf(domain), [domain]);
   return (

@@ -9,6 +9,7 @@ import { Only, useSession } from '../components/session.tsx';
 import { PullRequestBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { count } from '../format.ts';
+import { byCursor } from '../http/all-pages.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { ListedPullRequest } from '../http/types.ts';
 import { headline, plain } from '../plain.ts';
@@ -67,17 +68,12 @@ export function PullRequestsPage() {
 function PullRequestList({ state }: { state: PullView | undefined }) {
   const list = useInfiniteQuery({
     queryKey: ['pull-requests', state],
-    initialPageParam: '',
+    ...byCursor,
     refetchInterval: refetchMs,
     queryFn: ({ pageParam }) =>
       answerOf(
-        api.GET('/v1/pull-requests', {
-          params: {
-            query: { limit: 50, ...(state !== undefined && { state }), ...(pageParam !== '' && { cursor: pageParam }) },
-          },
-        }),
+        api.GET('/v1/pull-requests', { params: { query: { limit: 50, state, cursor: pageParam || undefined } } }),
       ),
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   return (
     <Loaded query={list} problem="Pull requests could not be loaded">

@@ -9,6 +9,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
+import { byCursor } from '../http/all-pages.ts';
 import { answerOf, api } from '../http/client.ts';
 import { Copy } from '../components/copy.tsx';
 import { headline, plain } from '../plain.ts';
@@ -50,14 +51,9 @@ function Entries({ filters }: { filters: AuditFilters }) {
   const isFiltered = Object.keys(filters).length > 0;
   const audit = useInfiniteQuery({
     queryKey: ['audit', filters],
-    initialPageParam: '',
+    ...byCursor,
     queryFn: ({ pageParam }) =>
-      answerOf(
-        api.GET('/v1/audit', {
-          params: { query: { limit: 50, ...filters, ...(pageParam === '' ? {} : { cursor: pageParam }) } },
-        }),
-      ),
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+      answerOf(api.GET('/v1/audit', { params: { query: { limit: 50, ...filters, cursor: pageParam || undefined } } })),
   });
   const { data, hasNextPage, isFetching, isError, fetchNextPage } = audit;
   // a request searches a part of the log; one without a match says nothing about the rest

@@ -6,6 +6,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { duration, fullTime, plural } from '../format.ts';
+import { byCursor } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Delivery, Webhook } from '../http/types.ts';
 import { plain } from '../plain.ts';
@@ -23,18 +24,14 @@ export function Deliveries({ projectId, webhook: { id, enabled }, onSent }: Deli
   const queryKey = ['deliveries', id];
   const deliveries = useInfiniteQuery({
     queryKey,
-    initialPageParam: '',
+    ...byCursor,
     refetchInterval: 2_000,
     queryFn: ({ pageParam }) =>
       answerOf(
         api.GET('/v2/agent/{projectId}/webhooks/{id}/deliveries', {
-          params: {
-            path: { projectId, id },
-            query: { limit: 20, ...(pageParam === '' ? {} : { cursor: pageParam }) },
-          },
+          params: { path: { projectId, id }, query: { limit: 20, cursor: pageParam || undefined } },
         }),
       ),
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   const redeliver = useMutation({
     mutationFn: (deliveryId: string) =>

@@ -27,19 +27,18 @@ const addresses = {
   directory: { label: 'Directory', placeholder: '/srv/docs/api' },
 };
 
+const accepted = [
+  ['answered', 'with an accepted answer'],
+  ['all', 'all'],
+] as const;
+
 const threadChoices = {
   issues: [
     ['answered', 'that were answered and closed'],
     ['all', 'all'],
   ],
-  discussions: [
-    ['answered', 'with an accepted answer'],
-    ['all', 'all'],
-  ],
-  discourse: [
-    ['answered', 'with an accepted answer'],
-    ['all', 'all'],
-  ],
+  discussions: accepted,
+  discourse: accepted,
 } as const;
 
 /** Threads are about one case at one time, so documentation comes first. */

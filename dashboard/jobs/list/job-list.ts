@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions, type InfiniteData } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
+import { byCursor } from '../../http/all-pages.ts';
 import { answerOf, api } from '../../http/client.ts';
 import type { Connection, StreamEvent } from '../../http/event-stream.ts';
 import { useSharedStream } from '../../http/shared-stream.ts';
@@ -15,7 +16,7 @@ const listKey = 'jobs';
 export function jobListQuery(filters: JobFilters) {
   return infiniteQueryOptions({
     queryKey: [listKey, filters],
-    initialPageParam: '',
+    ...byCursor,
     // the subscription keeps the data current while it is shown, and a later visit refetches it
     staleTime: Number.POSITIVE_INFINITY,
     // comparing thousands of jobs with the cached ones takes longer than rendering them
@@ -27,9 +28,9 @@ export function jobListQuery(filters: JobFilters) {
           params: {
             query: {
               ...others,
-              ...(status === undefined ? {} : { state: [status] }),
-              ...(age === undefined ? {} : { createdSince: createdSince(age) }),
-              ...(pageParam === '' ? {} : { cursor: pageParam }),
+              state: status && [status],
+              createdSince: age && createdSince(age),
+              cursor: pageParam || undefined,
               limit: pageSize,
             },
           },
@@ -37,7 +38,6 @@ export function jobListQuery(filters: JobFilters) {
         }),
       );
     },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
   });
 }
 
@@ -48,12 +48,7 @@ export function jobCountsQuery({ project, age }: Pick<JobFilters, 'project' | 'a
     queryFn: ({ signal }) =>
       answerOf(
         api.GET('/v1/jobs/counts', {
-          params: {
-            query: {
-              ...(project === undefined ? {} : { project }),
-              ...(age === undefined ? {} : { createdSince: createdSince(age) }),
-            },
-          },
+          params: { query: { project, createdSince: age && createdSince(age) } },
           signal,
         }),
       ),
