@@ -8,6 +8,7 @@ import { pullViews, type PullView } from './pull-requests/views.ts';
 import { readAuditFilters } from './settings/audit-filters.ts';
 import { JobsPage } from './pages/jobs.tsx';
 import type { Fields } from './pages/new-job.tsx';
+import { searchTexts } from './search-texts.ts';
 
 const rootRoute = createRootRoute({ component: Layout, notFoundComponent: NoPage });
 
@@ -19,11 +20,6 @@ function NoPage() {
       </Link>
     </ErrorNote>
   );
-}
-
-/** Returns the site that an address names. */
-function siteOf(search: Record<string, unknown>): { site?: string } {
-  return typeof search['site'] === 'string' ? { site: search['site'] } : {};
 }
 
 const home = createRoute({
@@ -85,19 +81,15 @@ const pull = createRoute({
 const playground = createRoute({
   getParentRoute: () => rootRoute,
   path: '/playground',
-  validateSearch: (search: Record<string, unknown>): { site?: string; question?: string } => ({
-    ...siteOf(search),
-    ...(typeof search['question'] === 'string' ? { question: search['question'] } : {}),
-  }),
+  validateSearch: (search: Record<string, unknown>): { site?: string; question?: string } =>
+    searchTexts(search, 'site', 'question'),
   component: lazyRouteComponent(() => import('./pages/playground.tsx'), 'PlaygroundPage'),
 });
 const page = createRoute({
   getParentRoute: () => rootRoute,
   path: '/playground/page',
-  validateSearch: (search: Record<string, unknown>): { site?: string; path?: string } => ({
-    ...siteOf(search),
-    ...(typeof search['path'] === 'string' ? { path: search['path'] } : {}),
-  }),
+  validateSearch: (search: Record<string, unknown>): { site?: string; path?: string } =>
+    searchTexts(search, 'site', 'path'),
   component: lazyRouteComponent(() => import('./pages/site-page.tsx'), 'SitePage'),
 });
 const conversations = createRoute({
@@ -105,8 +97,7 @@ const conversations = createRoute({
   path: '/conversations',
   validateSearch: (search: Record<string, unknown>): ConversationSearch => {
     const view = conversationViews.find((name) => name === search['view']);
-    const q = typeof search['q'] === 'string' && search['q'] !== '' ? { q: search['q'] } : {};
-    return { ...siteOf(search), ...(view === undefined ? {} : { view }), ...q, ...narrowingOf(search) };
+    return { ...searchTexts(search, 'site', 'q'), ...(view && { view }), ...narrowingOf(search) };
   },
   component: lazyRouteComponent(() => import('./pages/conversations.tsx'), 'ConversationsPage'),
 });
@@ -114,7 +105,7 @@ const gaps = createRoute({
   getParentRoute: () => rootRoute,
   path: '/gaps',
   validateSearch: (search: Record<string, unknown>): { site?: string; state?: 'dismissed' } => ({
-    ...siteOf(search),
+    ...searchTexts(search, 'site'),
     ...(search['state'] === 'dismissed' ? { state: 'dismissed' } : {}),
   }),
   component: lazyRouteComponent(() => import('./pages/gaps.tsx'), 'GapsPage'),
@@ -126,12 +117,9 @@ const analytics = createRoute({
     search: Record<string, unknown>,
   ): { site?: string; days?: number; version?: string; language?: string } => {
     const days = Number(search['days']);
-    const { version, language } = narrowingOf(search);
     return {
-      ...siteOf(search),
+      ...searchTexts(search, 'site', 'version', 'language'),
       ...(Number.isInteger(days) && days >= 1 && days <= 365 && { days }),
-      ...(version !== undefined && { version }),
-      ...(language !== undefined && { language }),
     };
   },
   component: lazyRouteComponent(() => import('./pages/analytics.tsx'), 'AnalyticsPage'),
@@ -139,10 +127,8 @@ const analytics = createRoute({
 const evaluations = createRoute({
   getParentRoute: () => rootRoute,
   path: '/evaluations',
-  validateSearch: (search: Record<string, unknown>): { site?: string; id?: string } => ({
-    ...siteOf(search),
-    ...(typeof search['id'] === 'string' ? { id: search['id'] } : {}),
-  }),
+  validateSearch: (search: Record<string, unknown>): { site?: string; id?: string } =>
+    searchTexts(search, 'site', 'id'),
   component: lazyRouteComponent(() => import('./pages/evaluations.tsx'), 'EvaluationsPage'),
 });
 const operations = createRoute({

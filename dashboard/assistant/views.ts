@@ -1,3 +1,5 @@
+import { searchTexts } from '../search-texts.ts';
+
 /** Filters for the list of conversations. */
 export const views = {
   all: {},
@@ -21,11 +23,5 @@ export interface ConversationSearch extends Narrowing {
 
 /** Returns the criteria that an address names. */
 export function narrowingOf(search: Record<string, unknown>): Narrowing {
-  return Object.fromEntries(
-    narrowings.flatMap((name) => {
-      const value = search[name];
-      // a version in an address may look like a number
-      return typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [];
-    }),
-  );
+  return searchTexts(search, ...narrowings);
 }

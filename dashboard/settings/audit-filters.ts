@@ -1,3 +1,5 @@
+import { searchTexts } from '../search-texts.ts';
+
 const names = ['action', 'subject', 'keyId', 'person'] as const;
 
 /** Filters in the address of the audit log. */
@@ -5,12 +7,8 @@ export type AuditFilters = { [Name in (typeof names)[number]]?: string };
 
 /** Reads the filters from an address and ignores anything invalid. */
 export function readAuditFilters(search: Record<string, unknown>): AuditFilters {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = search[name];
-      return typeof value === 'string' && value !== '' ? [[name, value.slice(0, 200)]] : [];
-    }),
-  );
+  const texts = Object.entries(searchTexts(search, ...names));
+  return Object.fromEntries(texts.map(([name, text]) => [name, text.slice(0, 200)]));
 }
 
 /** Kinds of resources, with the labels of their changes. */

@@ -1,3 +1,5 @@
+import { searchTexts } from '../../search-texts.ts';
+
 export const states = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'archived'] as const;
 export type JobState = (typeof states)[number];
 
@@ -24,22 +26,13 @@ export interface JobFilters {
 
 /** Reads the filters from an address and ignores anything invalid. */
 export function readFilters(search: Record<string, unknown>): JobFilters {
-  const textOf = (name: string) => {
-    const value = search[name];
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  };
   const status = states.find((name) => name === search['status']);
   const age = ageNames.find((name) => name === search['age']);
-  const [project, model, failure, startedBy, q] = ['project', 'model', 'failure', 'startedBy', 'q'].map(textOf);
   return {
     ...(status && { status }),
-    ...(project && { project }),
-    ...(model && { model }),
-    ...(failure && { failure }),
-    ...(startedBy && { startedBy }),
+    ...searchTexts(search, 'project', 'model', 'failure', 'startedBy', 'q'),
     ...(age && { age }),
     ...(search['order'] === 'oldest' && { order: 'oldest' }),
-    ...(q && { q }),
   };
 }
 
