@@ -28,12 +28,8 @@ export function onJob<Options extends object>(
 
 /** Finds the project of a job: the API needs it to address the job, but users should not have to give it. */
 export async function jobOf(api: Api, id: string): Promise<JobRef> {
-  let cursor: string | null | undefined;
-  while (cursor !== null) {
-    const page = await answerOf(api.GET('/v1/jobs', { params: { query: { q: id, limit: 100, cursor } } }));
-    const found = page.jobs.find((job) => job.id === id);
-    if (found !== undefined) return { projectId: found.projectId, id };
-    cursor = page.nextCursor;
-  }
+  const { jobs } = await answerOf(api.GET('/v1/jobs', { params: { query: { q: id, limit: 1 } } }));
+  const found = jobs.find((job) => job.id === id);
+  if (found !== undefined) return { projectId: found.projectId, id };
   throw new CommandError(`There is no job ${JSON.stringify(id)}; "docket job list" shows the newest.`);
 }

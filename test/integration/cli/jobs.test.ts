@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { wakeWatchers } from '../../../db/jobs/wake-watchers.ts';
@@ -73,6 +73,15 @@ describe('docket job', () => {
     delete served.env['DOCKET_PROJECT'];
     await newProject();
     await expect(served.docket('job', 'show', job.id)).rejects.toThrow('There is no job');
+  });
+
+  it('asks for an unknown job once, however many jobs there are', async () => {
+    const project = await newProject();
+    await Promise.all(Array.from({ length: 101 }, () => buildJob(served.database.pool, project)));
+    const asked = vi.spyOn(globalThis, 'fetch');
+    await expect(served.docket('job', 'show', 'typo')).rejects.toThrow('There is no job "typo"');
+    expect(asked).toHaveBeenCalledTimes(1);
+    asked.mockRestore();
   });
 
   it('downloads a bundle', async () => {
