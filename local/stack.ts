@@ -100,21 +100,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     services.push(service);
     return service;
   };
-  const [api, worker, { provisioned, signInLink }] = await allOf([
-    startService('api', apiSpec(environment, http.probeUrl)),
-    startService('worker', workerSpec(environment)),
-    provisionOnce({
-      databaseUrl,
-      keyPepper,
-      repositories: localRepositories,
-      documentation: isDemo ? null : documentationBelow(folders.directories),
-      known,
-    }),
-  ]);
-  signal.throwIfAborted();
-  await steps.run('Sample site', () => untilSiteAnswers({ probeUrl: http.probeUrl, ...provisioned, log, signal }));
-
-  const describe = (): LocalJson => ({
+  const describe = (provisioned: Provisioned): LocalJson => ({
     baseUrl: http.baseUrl,
     dashboardUrl: `${http.baseUrl}/`,
     ...provisioned,
@@ -124,11 +110,29 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     folders,
     pids: children.pids(),
   });
-  await children.onChange(() => writeLocalJson(home.directory, describe()));
+  /** Records the keys even if another part of the start fails: the next start would create others. */
+  const provisionAndRecord = async () => {
+    const made = await provisionOnce({
+      databaseUrl,
+      keyPepper,
+      repositories: localRepositories,
+      documentation: isDemo ? null : documentationBelow(folders.directories),
+      known,
+    });
+    await children.onChange(() => writeLocalJson(home.directory, describe(made.provisioned)));
+    return made;
+  };
+  const [api, worker, { provisioned, signInLink }] = await allOf([
+    startService('api', apiSpec(environment, http.probeUrl)),
+    startService('worker', workerSpec(environment)),
+    provisionAndRecord(),
+  ]);
+  signal.throwIfAborted();
+  await steps.run('Sample site', () => untilSiteAnswers({ probeUrl: http.probeUrl, ...provisioned, log, signal }));
   const running = started.move();
   return {
     get localJson() {
-      return describe();
+      return describe(provisioned);
     },
     signInUrl: `${http.baseUrl}/sign-in#link=${signInLink}`,
     api,

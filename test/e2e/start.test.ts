@@ -174,6 +174,16 @@ describe('npm start', () => {
     expect(await again.stop()).toBe(0);
   });
 
+  it('creates one pair of keys, even if the first start fails on its configuration', async () => {
+    await using place = await newHome();
+    const { home } = place;
+    const failed = await runStart({ DOCKET_HOME: home, PORT: '0', DOCKET_TRUSTED_PROXIES: 'some' });
+    expect(failed).toEqual({ code: 1, output: expect.stringContaining('DOCKET_TRUSTED_PROXIES') });
+    await using stack = await startTestStack({ home });
+    const { keys } = await ask(stack.localJson, '/v1/keys');
+    expect(keys.map(({ kind }: { kind: string }) => kind).sort()).toEqual(['admin', 'assistant']);
+  });
+
   it.runIf(process.getuid?.() === 0)('runs PostgreSQL as root below a folder that only root may enter', async () => {
     const folder = temporaryDirectory(); // mode 700
     await using cleanup = new AsyncDisposableStack();
