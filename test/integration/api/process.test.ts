@@ -22,6 +22,11 @@ describe('the API process', () => {
     const project = await buildProject(database.pool);
     const job = await buildJob(database.pool, project);
     const { key } = await buildKey(database.pool, project);
+    await database.pool.query(
+      `insert into answer_holds (organization_id, site_id, day, cost_micros, lost_micros, expires_at)
+       values ($1, 'site_1', current_date, 10, 5, now() - interval '1 second')`,
+      [project.organizationId],
+    );
     await using api = startApi({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: `127.0.0.1:${temporal.port}` });
     const { port } = await api.logged('api ready');
     const base = `http://127.0.0.1:${String(port)}`;
@@ -30,6 +35,9 @@ describe('the API process', () => {
     expect((await fetch(`${base}/v2/agent/${project.id}/job/${job.id}`, { headers })).status).toBe(200);
     const body = JSON.stringify({ prompt: 'a secret prompt' });
     expect((await fetch(`${base}/v2/agent/${project.id}/job`, { method: 'POST', headers, body })).status).toBe(201);
+
+    // the call of a process that was killed is settled
+    await expect.poll(async () => (await database.pool.query('select from answer_holds')).rowCount).toBe(0);
 
     api.child.kill('SIGTERM');
     expect(await api.ended).toBe(0);
