@@ -3,35 +3,45 @@ import { useCallback, useState } from 'react';
 /** Unsent input by form. It outlives the form and a reload, until it is sent or the user signs out. */
 const storageKey = 'docket-drafts';
 
+/** Fields that are lost with their form, because no storage may hold them. */
+const secrets = new Set(['forgeToken', 'authorization', 'env', 'captchaSecret', 'slackUrl']);
+
 function readDrafts(): Record<string, object> {
   return JSON.parse(sessionStorage.getItem(storageKey) ?? '{}');
 }
 
 function keepDraft(name: string, draft: object | undefined): void {
   try {
-    sessionStorage.setItem(storageKey, JSON.stringify({ ...readDrafts(), [name]: draft }));
+    const drafts = { ...readDrafts(), [name]: draft };
+    const withoutSecrets = (field: string, value: unknown) => (secrets.has(field) ? undefined : value);
+    sessionStorage.setItem(storageKey, JSON.stringify(drafts, withoutSecrets));
   } catch {
     // a full storage costs the draft after a reload, not what the form holds
   }
 }
 
-interface Draft<Fields> {
+export interface Draft<Fields> {
   values: Fields;
+  /** Whether the values are not the initial ones. */
+  isChanged: boolean;
   change(changed: Partial<Fields>): void;
   /** Call this once the values are sent. */
   forget(): void;
 }
 
-/** Works like `useState` for the fields of a form, but keeps what was typed. `given` replaces it. */
+/**
+ * Works like `useState` for the fields of a form, but keeps what was typed; the other fields follow `initial`. `given`
+ * replaces what was typed.
+ */
 export function useDraft<Fields extends object>(
   name: string,
   initial: Fields,
   given?: Partial<NoInfer<Fields>>,
 ): Draft<Fields> {
-  const [values, setValues] = useState<Fields>(() => ({ ...initial, ...(given ?? readDrafts()[name]) }));
+  const [typed, setTyped] = useState<Partial<Fields>>(() => ({ ...(given ?? readDrafts()[name]) }));
   const change = useCallback(
     (changed: Partial<Fields>) =>
-      setValues((before) => {
+      setTyped((before) => {
         const next = { ...before, ...changed };
         keepDraft(name, next);
         return next;
@@ -39,11 +49,12 @@ export function useDraft<Fields extends object>(
     [name],
   );
   return {
-    values,
+    values: { ...initial, ...typed },
+    isChanged: Object.entries(typed).some(([field, value]) => value !== Reflect.get(initial, field)),
     change,
     forget() {
       keepDraft(name, undefined);
-      setValues(initial);
+      setTyped({});
     },
   };
 }

@@ -1,12 +1,15 @@
-import type { ReactNode } from 'react';
-import { Form } from 'react-aria-components';
-import { Submit } from './fields.tsx';
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { Button } from 'react-aria-components';
+import type { Draft } from '../drafts.ts';
+import { FormError, Problem } from './fields.tsx';
 import { useMay, type Role } from './session.tsx';
 
 interface ActionFormProps {
   /** Label of the submit button. */
   label: string;
-  action: { isPending: boolean; isError: boolean; isSuccess: boolean; error: unknown; mutate(): void };
+  action: { isPending: boolean; isSuccess: boolean; error: unknown; mutate(): void };
+  /** What the fields hold. Without it, the form keeps nothing when it is left. */
+  draft?: Pick<Draft<object>, 'isChanged' | 'forget'>;
   children: ReactNode;
   /** Accessible name, which makes the form a landmark of the page. */
   name?: string;
@@ -15,15 +18,32 @@ interface ActionFormProps {
 }
 
 /**
- * Shows a form for one action: its fields, the error if it was refused, and the submit button. Without the role that the
- * action needs, the fields cannot be changed.
+ * Shows a form for one action: its fields, the submit button, and the error if it was refused, at the field that it is
+ * about or beside the button. Without the role that the action needs, the fields cannot be changed.
  */
-export function ActionForm({ label, action, children, name, role = 'admin' }: ActionFormProps) {
+export function ActionForm({ label, action, draft, children, name, role = 'admin' }: ActionFormProps) {
   const may = useMay(role);
+  const form = useRef<HTMLFormElement>(null);
+  const [corrected, setCorrected] = useState<unknown>(null);
+  const error = action.error === corrected ? null : action.error;
+  const [isAtField, setAtField] = useState(false);
+  useLayoutEffect(() => {
+    const field = error === null ? null : form.current?.querySelector<HTMLElement>('[aria-invalid=true]');
+    setAtField(field != null);
+    if (field == null) return;
+    reveal(field);
+    field.focus();
+  }, [error]);
+  const [hadChanges] = useState(draft?.isChanged === true);
+  useEffect(() => {
+    if (hadChanges && form.current !== null) reveal(form.current);
+  }, [hadChanges]);
   return (
-    <Form
+    <form
+      ref={form}
       className="form"
-      {...(name === undefined ? {} : { 'aria-label': name })}
+      aria-label={name}
+      onInput={() => setCorrected(action.error)}
       onSubmit={(event) => {
         event.preventDefault();
         action.mutate();
@@ -31,8 +51,19 @@ export function ActionForm({ label, action, children, name, role = 'admin' }: Ac
     >
       {may ? (
         <>
-          {children}
-          <Submit label={label} action={action} />
+          <FormError value={error}>{children}</FormError>
+          {!isAtField && <Problem error={error} />}
+          <div className="actions">
+            <Button type="submit" className="button button-primary" isDisabled={action.isPending}>
+              {label}
+            </Button>
+            {draft?.isChanged === true && !action.isPending && (
+              <Button className="button button-quiet" onPress={draft.forget}>
+                Discard changes
+              </Button>
+            )}
+            {action.isSuccess && draft?.isChanged !== true && <span role="status">Saved.</span>}
+          </div>
         </>
       ) : (
         <fieldset className="form-locked" disabled>
@@ -40,6 +71,14 @@ export function ActionForm({ label, action, children, name, role = 'admin' }: Ac
           <p className="hint">This needs the role {role}.</p>
         </fieldset>
       )}
-    </Form>
+    </form>
   );
+}
+
+/** Opens what an element is folded into. */
+function reveal(element: Element): void {
+  const folded = element.closest('details');
+  if (folded === null) return;
+  folded.open = true;
+  if (folded.parentElement !== null) reveal(folded.parentElement);
 }

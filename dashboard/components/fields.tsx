@@ -1,9 +1,15 @@
-import type { ReactNode } from 'react';
-import { Button, Checkbox, FieldError, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
+import { createContext, use, useId, type ReactNode } from 'react';
+import { Checkbox, FieldError, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
+import { fieldProblemOf } from '../http/field-problem.ts';
+
+/** Error of the surrounding form, which may be about one of its fields. */
+export const FormError = createContext<unknown>(null);
 
 interface FieldProps {
   label: string;
+  /** Path of the field in the body of the request. */
+  name?: string;
   value: string;
   onChange(value: string): void;
   hint?: ReactNode;
@@ -17,21 +23,31 @@ interface FieldProps {
 
 /** Shows a labeled field of a form. */
 export function Field({ label, hint, placeholder, isCode = false, rows, type = 'text', ...field }: FieldProps) {
-  const className = isCode ? 'input code' : 'input';
+  const error = use(FormError);
+  const problem = field.name === undefined ? null : fieldProblemOf(error, field.name);
+  const problemId = useId();
+  const input = {
+    className: isCode ? 'input code' : 'input',
+    placeholder,
+    spellCheck: !isCode,
+    // React Aria's own would keep the form from being sent again
+    ...(problem !== null && { 'aria-invalid': true }),
+  };
   return (
-    <TextField className="field" type={type} {...field}>
+    <TextField className="field" type={type} {...field} aria-describedby={problem === null ? undefined : problemId}>
       <Label className="label">{label}</Label>
-      {rows === undefined ? (
-        <Input className={className} placeholder={placeholder} spellCheck={!isCode} autoComplete="off" />
-      ) : (
-        <TextArea className={className} rows={rows} placeholder={placeholder} spellCheck={!isCode} />
-      )}
+      {rows === undefined ? <Input {...input} autoComplete="off" /> : <TextArea {...input} rows={rows} />}
       {hint !== undefined && (
         <Text slot="description" className="hint">
           {hint}
         </Text>
       )}
       <FieldError className="field-error" />
+      {problem !== null && (
+        <p id={problemId} className="field-error">
+          {problem}
+        </p>
+      )}
     </TextField>
   );
 }
@@ -51,27 +67,6 @@ export function Check({ label, value, onChange }: CheckProps) {
   );
 }
 
-/** Shows the end of a form: the error if it was refused, and the submit button. */
-export function Submit({
-  label,
-  action,
-}: {
-  label: string;
-  action: { isPending: boolean; isError: boolean; isSuccess: boolean; error: unknown };
-}) {
-  return (
-    <>
-      <Problem error={action.isError ? action.error : null} />
-      <div className="actions">
-        <Button type="submit" className="button button-primary" isDisabled={action.isPending}>
-          {label}
-        </Button>
-        {action.isSuccess && <span role="status">Saved.</span>}
-      </div>
-    </>
-  );
-}
-
 /** Shows an error with the API's message. */
 export function Problem({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null;
@@ -82,11 +77,16 @@ export function Problem({ error }: { error: unknown }) {
   );
 }
 
-/** Returns what `Field`, `Check` and `Choice` need to show and change a value of a draft, by its name. */
-export function fieldsOf<Draft extends object>(draft: Draft, onChange: (draft: Draft) => void) {
-  return <Name extends keyof Draft>(name: Name) => ({
+/** Returns what `Field`, `Check` and `Choice` need to show and change a value of a draft, by its name below a path. */
+export function fieldsOf<Draft extends object>(draft: Draft, onChange: (changed: Partial<Draft>) => void, path = '') {
+  return <Name extends keyof Draft & string>(name: Name) => ({
+    name: `${path}${name}`,
     value: draft[name],
-    onChange: (value: Draft[Name]) => onChange({ ...draft, [name]: value }),
+    onChange(value: Draft[Name]) {
+      const changed: Partial<Draft> = {};
+      changed[name] = value;
+      onChange(changed);
+    },
   });
 }
 

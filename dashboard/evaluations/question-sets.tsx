@@ -4,7 +4,7 @@ import { Button } from 'react-aria-components';
 import { useMay } from '../components/session.tsx';
 import { ActionForm } from '../components/action-form.tsx';
 import { Confirm } from '../components/confirm.tsx';
-import { Field, linesOf, Problem } from '../components/fields.tsx';
+import { Field, fieldsOf, linesOf, Problem } from '../components/fields.tsx';
 import { Table } from '../components/table.tsx';
 import { useDraft } from '../drafts.ts';
 import { count } from '../format.ts';
@@ -95,23 +95,23 @@ export function QuestionSets({ domain, sets, onChange }: SetsProps) {
 
 /** Shows a form that creates a question set. */
 export function NewSet({ domain, onChange }: Omit<SetsProps, 'sets'>) {
-  const { values, change, forget } = useDraft(`question set of ${domain}`, { name: '', questions: '' });
-  const { name, questions } = values;
+  const draft = useDraft(`question set of ${domain}`, { name: '', questions: '' });
+  const { name, questions } = draft.values;
   const create = useMutation({
     async mutationFn() {
       const body = { name: name.trim(), questions: linesOf(questions).map((text) => ({ text })) };
       await answerOf(api.POST('/v1/sites/{domain}/question-sets', { params: { path: { domain } }, body }));
-      forget();
+      draft.forget();
       await onChange();
     },
   });
+  const field = fieldsOf(draft.values, draft.change);
   return (
-    <ActionForm role="member" label="Create question set" action={create} name="New question set">
-      <Field label="Name" value={name} onChange={(name) => change({ name })} isRequired />
+    <ActionForm role="member" label="Create question set" action={create} draft={draft} name="New question set">
+      <Field label="Name" {...field('name')} isRequired />
       <Field
         label="Questions"
-        value={questions}
-        onChange={(questions) => change({ questions })}
+        {...field('questions')}
         rows={4}
         hint="One per line. Edit the set afterwards to say what answers should cite and state."
       />

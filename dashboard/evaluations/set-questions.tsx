@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ActionForm } from '../components/action-form.tsx';
 import { Check, Field, fieldsOf, linesOf } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
+import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { QuestionSet } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
@@ -38,6 +38,7 @@ export function SetQuestions({ domain, id, onChange }: SetQuestionsProps) {
       {({ questions, updatedAt }) => (
         <QuestionsForm
           key={updatedAt}
+          draftName={`questions of ${id} at ${updatedAt}`}
           questions={questions}
           onSave={async (changed) => {
             await answerOf(
@@ -53,23 +54,35 @@ export function SetQuestions({ domain, id, onChange }: SetQuestionsProps) {
 }
 
 interface QuestionsFormProps {
+  draftName: string;
   questions: Question[];
   onSave(questions: Question[]): Promise<void>;
 }
 
-function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
-  const [drafts, setDrafts] = useState(() => questions.map(draftOf));
-  const save = useMutation({ mutationFn: () => onSave(drafts.map(questionOf)) });
+function QuestionsForm({ draftName, questions, onSave }: QuestionsFormProps) {
+  const form = useDraft(draftName, { drafts: questions.map(draftOf) });
+  const { drafts } = form.values;
+  const change = (changed: Draft[]) => form.change({ drafts: changed });
+  const save = useMutation({
+    async mutationFn() {
+      await onSave(drafts.map(questionOf));
+      form.forget();
+    },
+  });
   const add = () => {
     const key = Math.max(-1, ...drafts.map((draft) => draft.key)) + 1;
-    setDrafts([...drafts, { key, text: '', history: '', pages: '', facts: '', expectsAnswer: true, origin: 'manual' }]);
+    change([...drafts, { key, text: '', history: '', pages: '', facts: '', expectsAnswer: true, origin: 'manual' }]);
   };
   return (
-    <ActionForm role="member" label="Save questions" action={save} name="Questions">
+    <ActionForm role="member" label="Save questions" action={save} draft={form} name="Questions">
       {drafts.map((draft, at) => (
         <fieldset key={draft.key} className="field-group" aria-label={`Question ${at + 1}`}>
-          <QuestionFields draft={draft} onChange={(changed) => setDrafts(drafts.with(at, changed))} />
-          <Button className="button" onPress={() => setDrafts(drafts.toSpliced(at, 1))}>
+          <QuestionFields
+            draft={draft}
+            path={`questions[${at}].`}
+            onChange={(changed) => change(drafts.with(at, { ...draft, ...changed }))}
+          />
+          <Button className="button" onPress={() => change(drafts.toSpliced(at, 1))}>
             Remove question
           </Button>
         </fieldset>
@@ -81,8 +94,15 @@ function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
   );
 }
 
-function QuestionFields({ draft, onChange }: { draft: Draft; onChange(draft: Draft): void }) {
-  const field = fieldsOf(draft, onChange);
+interface QuestionFieldsProps {
+  draft: Draft;
+  /** Begins the paths of the fields. */
+  path: string;
+  onChange(changed: Partial<Draft>): void;
+}
+
+function QuestionFields({ draft, path, onChange }: QuestionFieldsProps) {
+  const field = fieldsOf(draft, onChange, path);
   return (
     <div className="form">
       <Field label="Question" {...field('text')} isRequired />
@@ -98,6 +118,7 @@ function QuestionFields({ draft, onChange }: { draft: Draft; onChange(draft: Dra
           <Field
             label="Expected pages, one path per line"
             {...field('pages')}
+            name={`${path}expectedPages`}
             rows={2}
             isCode
             placeholder="guides/install"
@@ -106,6 +127,7 @@ function QuestionFields({ draft, onChange }: { draft: Draft; onChange(draft: Dra
           <Field
             label="Expected facts, one per line"
             {...field('facts')}
+            name={`${path}expectedFacts`}
             rows={2}
             hint="An answer should contain all of them."
           />

@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
-import { amountOf, Check, Field } from '../components/fields.tsx';
+import { amountOf, Check, Field, fieldsOf } from '../components/fields.tsx';
+import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { ListedSet } from '../http/types.ts';
 import { plain } from '../plain.ts';
@@ -29,17 +29,31 @@ const guidances = [
 ] as const;
 type Guidance = (typeof guidances)[number][0];
 
+const asToday: {
+  setId: string;
+  isCompared: boolean;
+  model: string;
+  passages: string;
+  rewriting: Rewriting;
+  rewritingModel: string;
+  guidance: Guidance;
+  instructions: string;
+} = {
+  setId: '',
+  isCompared: false,
+  model: '',
+  passages: '',
+  rewriting: 'same',
+  rewritingModel: '',
+  guidance: 'same',
+  instructions: '',
+};
+
 /** Shows a form that evaluates the site's answers to a set, alone or compared with another configuration. */
 export function StartEvaluation({ domain, sets, onStart }: StartProps) {
-  const [chosen, setChosen] = useState('');
-  const [isCompared, setCompared] = useState(false);
-  const [model, setModel] = useState('');
-  const [passages, setPassages] = useState('');
-  const [rewriting, setRewriting] = useState<Rewriting>('same');
-  const [rewritingModel, setRewritingModel] = useState('');
-  const [guidance, setGuidance] = useState<Guidance>('same');
-  const [instructions, setInstructions] = useState('');
-  const setId = sets.find(({ id }) => id === chosen)?.id ?? sets[0]?.id ?? '';
+  const draft = useDraft(`evaluation of ${domain}`, asToday);
+  const { isCompared, model, passages, rewriting, rewritingModel, guidance, instructions } = draft.values;
+  const setId = sets.find(({ id }) => id === draft.values.setId)?.id ?? sets[0]?.id ?? '';
   const start = useMutation({
     async mutationFn() {
       const retrievalPageSize = amountOf(passages);
@@ -53,37 +67,36 @@ export function StartEvaluation({ domain, sets, onStart }: StartProps) {
       };
       const body = { setId, configurations: isCompared ? [{}, other] : [{}] };
       const { id } = await answerOf(api.POST('/v1/sites/{domain}/evaluations', { params: { path: { domain } }, body }));
+      draft.forget();
       await onStart(id);
     },
   });
+  const field = fieldsOf(draft.values, draft.change);
   return (
-    <ActionForm role="member" label="Evaluate" action={start} name="New evaluation">
+    <ActionForm role="member" label="Evaluate" action={start} draft={draft} name="New evaluation">
       <Choice
         label="Question set"
+        {...field('setId')}
         value={setId}
         options={sets.map(({ id, name }) => [id, plain(name)] as const)}
-        onChange={setChosen}
       />
-      <Check label="Compare with another configuration" value={isCompared} onChange={setCompared} />
+      <Check label="Compare with another configuration" {...field('isCompared')} />
       {isCompared && (
         <>
-          <Field label="Model" value={model} onChange={setModel} isCode placeholder="As today" />
-          <Field label="Passages" value={passages} onChange={setPassages} type="number" placeholder="5" />
-          <Choice label="Query rewriting" value={rewriting} options={rewritings} onChange={setRewriting} />
+          <Field label="Model" {...field('model')} isCode placeholder="As today" />
+          <Field label="Passages" {...field('passages')} type="number" placeholder="5" />
+          <Choice label="Query rewriting" {...field('rewriting')} options={rewritings} />
           {rewriting === 'model' && (
             <Field
               label="Rewriting model"
-              value={rewritingModel}
-              onChange={setRewritingModel}
+              {...field('rewritingModel')}
               isCode
               isRequired
               placeholder="provider/model"
             />
           )}
-          <Choice label="Instructions" value={guidance} options={guidances} onChange={setGuidance} />
-          {guidance === 'other' && (
-            <Field label="Other instructions" value={instructions} onChange={setInstructions} rows={3} isRequired />
-          )}
+          <Choice label="Instructions" {...field('guidance')} options={guidances} />
+          {guidance === 'other' && <Field label="Other instructions" {...field('instructions')} rows={3} isRequired />}
         </>
       )}
     </ActionForm>

@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ActionForm } from '../components/action-form.tsx';
-import { Field } from '../components/fields.tsx';
+import { Field, fieldsOf } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
+import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Guidance } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
@@ -20,6 +20,7 @@ export function GuidancePanel({ projectId }: { projectId: string }) {
     <Loaded query={guidance} problem="Instructions could not be loaded">
       {(guidance) => (
         <GuidanceForm
+          projectId={projectId}
           guidance={guidance}
           save={async (body) => {
             const saved = await answerOf(api.PATCH('/v1/projects/{id}/guidance', { params, body }));
@@ -33,48 +34,47 @@ export function GuidancePanel({ projectId }: { projectId: string }) {
 
 const newSkill = { name: '', description: '', content: '' };
 
-function GuidanceForm({ guidance, save }: { guidance: Guidance; save(guidance: Guidance): Promise<void> }) {
-  const [instructions, setInstructions] = useState(guidance.instructions ?? '');
-  const [skills, setSkills] = useState(guidance.skills);
-  const action = useMutation({ mutationFn: () => save({ instructions: instructions.trim() || null, skills }) });
-  const change = (at: number, part: Partial<typeof newSkill>) =>
-    setSkills(skills.map((skill, position) => (position === at ? { ...skill, ...part } : skill)));
+interface GuidanceFormProps {
+  projectId: string;
+  guidance: Guidance;
+  save(guidance: Guidance): Promise<void>;
+}
+
+function GuidanceForm({ projectId, guidance, save }: GuidanceFormProps) {
+  const draft = useDraft(`instructions of ${projectId}`, { ...guidance, instructions: guidance.instructions ?? '' });
+  const { instructions, skills } = draft.values;
+  const action = useMutation({
+    mutationFn: () => save({ instructions: instructions.trim() || null, skills }),
+    onSuccess: draft.forget,
+  });
+  const change = (changed: typeof skills) => draft.change({ skills: changed });
   return (
-    <ActionForm label="Update instructions" action={action}>
+    <ActionForm label="Update instructions" action={action} draft={draft}>
       <h3>Instructions and skills</h3>
       <Field
         label="Instructions for agents"
-        value={instructions}
-        onChange={setInstructions}
+        {...fieldsOf(draft.values, draft.change)('instructions')}
         rows={4}
         hint="Part of the prompt of every job, before the repository's AGENTS.md."
       />
-      {skills.map((skill, at) => (
-        <details key={at} className="inner" open={at >= guidance.skills.length}>
-          <summary>Skill {skill.name}</summary>
-          <div className="form">
-            <Field label="Name" value={skill.name} onChange={(name) => change(at, { name })} isRequired isCode />
-            <Field
-              label="When it applies"
-              value={skill.description}
-              onChange={(description) => change(at, { description })}
-              isRequired
-            />
-            <Field
-              label="What to do, in Markdown"
-              value={skill.content}
-              onChange={(content) => change(at, { content })}
-              rows={6}
-              isRequired
-            />
-            <Button className="button" onPress={() => setSkills(skills.filter((_, position) => position !== at))}>
-              Remove skill
-            </Button>
-          </div>
-        </details>
-      ))}
+      {skills.map((skill, at) => {
+        const field = fieldsOf(skill, (changed) => change(skills.with(at, { ...skill, ...changed })), `skills[${at}].`);
+        return (
+          <details key={at} className="inner" open={at >= guidance.skills.length}>
+            <summary>Skill {skill.name}</summary>
+            <div className="form">
+              <Field label="Name" {...field('name')} isRequired isCode />
+              <Field label="When it applies" {...field('description')} isRequired />
+              <Field label="What to do, in Markdown" {...field('content')} rows={6} isRequired />
+              <Button className="button" onPress={() => change(skills.toSpliced(at, 1))}>
+                Remove skill
+              </Button>
+            </div>
+          </details>
+        );
+      })}
       <div className="actions">
-        <Button className="button" onPress={() => setSkills([...skills, newSkill])}>
+        <Button className="button" onPress={() => change([...skills, newSkill])}>
           Add skill
         </Button>
       </div>

@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
 import { amountOf, Check, Field, fieldsOf, linesOf } from '../components/fields.tsx';
+import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Key } from '../http/types.ts';
 
@@ -42,7 +42,13 @@ export function rulesOf({ allowedOrigins, requestsPerMinute, requestsPerDay, ...
 }
 
 /** Shows the fields for where and how an assistant key may be used. */
-export function KeyRuleFields({ draft, onChange }: { draft: RulesDraft; onChange(draft: RulesDraft): void }) {
+export function KeyRuleFields({
+  draft,
+  onChange,
+}: {
+  draft: RulesDraft;
+  onChange(changed: Partial<RulesDraft>): void;
+}) {
   const field = fieldsOf(draft, onChange);
   return (
     <>
@@ -70,27 +76,31 @@ export function KeyRuleFields({ draft, onChange }: { draft: RulesDraft; onChange
 /** Shows where and how an assistant key may be used, and changes it. */
 export function KeyRules({ row, onSaved }: { row: Key; onSaved(): unknown }) {
   const { id, allowedOrigins, allowsNoOrigin, proofOfWork, requestsPerMinute, requestsPerDay } = row;
-  const [draft, setDraft] = useState<RulesDraft>({
+  const captchaChoice: CaptchaChoice = row.captcha ?? 'none';
+  const draft = useDraft(`rules of ${id}`, {
     allowedOrigins: allowedOrigins.join('\n'),
     allowsNoOrigin,
     proofOfWork,
     requestsPerMinute: requestsPerMinute?.toString() ?? '',
     requestsPerDay: requestsPerDay?.toString() ?? '',
+    captcha: captchaChoice,
+    captchaSecret: '',
   });
-  const [captcha, setCaptcha] = useState<CaptchaChoice>(row.captcha ?? 'none');
-  const [secret, setSecret] = useState('');
+  const { captcha, captchaSecret, ...rules } = draft.values;
   const save = useMutation({
     mutationFn: () => {
-      const changed = captcha === 'none' ? null : { provider: captcha, secret: secret.trim() };
-      const isSame = captcha === (row.captcha ?? 'none') && secret.trim() === '';
-      const body = { ...rulesOf(draft), ...(isSame ? {} : { captcha: changed }) };
+      const secret = captchaSecret.trim();
+      const changed = captcha === 'none' ? null : { provider: captcha, secret };
+      const isSame = captcha === captchaChoice && secret === '';
+      const body = { ...rulesOf(rules), ...(isSame ? {} : { captcha: changed }) };
       return answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body }));
     },
-    onSuccess: () => {
-      setSecret('');
-      return onSaved();
+    async onSuccess() {
+      await onSaved();
+      draft.forget();
     },
   });
+  const field = fieldsOf(draft.values, draft.change);
   return (
     <details className="inner">
       <summary>
@@ -98,15 +108,15 @@ export function KeyRules({ row, onSaved }: { row: Key; onSaved(): unknown }) {
         {proofOfWork && ', with a proof of work'}
         {row.captcha !== null && ', with a CAPTCHA'}
       </summary>
-      <ActionForm label="Save" action={save} name="Rules of the key">
-        <KeyRuleFields draft={draft} onChange={setDraft} />
+      <ActionForm label="Save" action={save} draft={draft} name="Rules of the key">
+        <KeyRuleFields draft={rules} onChange={draft.change} />
         <div className="field-pair">
-          <Choice label="CAPTCHA" value={captcha} options={captchaChoices} onChange={setCaptcha} />
+          <Choice label="CAPTCHA" {...field('captcha')} options={captchaChoices} />
           {captcha !== 'none' && (
             <Field
               label="Secret key of its provider"
-              value={secret}
-              onChange={setSecret}
+              {...field('captchaSecret')}
+              name="captcha.secret"
               type="password"
               isRequired={captcha !== row.captcha}
               placeholder={captcha === row.captcha ? 'unchanged' : ''}

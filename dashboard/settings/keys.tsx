@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
 import { Confirm } from '../components/confirm.tsx';
-import { Field, Problem } from '../components/fields.tsx';
+import { Field, fieldsOf, Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { roles, useSession, type Role } from '../components/session.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
+import { useDraft } from '../drafts.ts';
 import { dayOf } from '../format.ts';
 import { allPages } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
@@ -157,12 +157,16 @@ const roleOptions = [
   ['viewer', 'viewer: read only'],
 ] as const;
 
+const newKey: { kind: 'admin' | 'assistant'; role: Role; name: string; days: string } = {
+  kind: 'assistant',
+  role: 'member',
+  name: '',
+  days: '',
+};
+
 function NewKey() {
-  const [kind, setKind] = useState<'admin' | 'assistant'>('assistant');
-  const [name, setName] = useState('');
-  const [role, setRole] = useState<Role>('member');
-  const [days, setDays] = useState('');
-  const [rules, setRules] = useState(noRules);
+  const draft = useDraft('new key', { ...newKey, ...noRules });
+  const { kind, name, role, days, ...rules } = draft.values;
   const create = useMutation({
     mutationFn: () =>
       answerOf(
@@ -176,23 +180,28 @@ function NewKey() {
         }),
       ),
     onSuccess: () => {
-      setName('');
-      setDays('');
-      setRules(noRules);
+      draft.forget();
       return refresh();
     },
   });
+  const field = fieldsOf(draft.values, draft.change);
   return (
     <details className="panel">
       <summary>New key</summary>
-      <ActionForm label="Create key" action={create} name="New key">
+      <ActionForm label="Create key" action={create} draft={draft} name="New key">
         <div className="field-triple">
-          <Field label="Name" value={name} onChange={setName} placeholder="who or what uses it" />
-          <Choice label="Kind" value={kind} options={kinds} onChange={setKind} />
-          <Field label="Expires after (days)" value={days} onChange={setDays} type="number" placeholder="never" />
+          <Field label="Name" {...field('name')} placeholder="who or what uses it" />
+          <Choice label="Kind" {...field('kind')} options={kinds} />
+          <Field
+            label="Expires after (days)"
+            {...field('days')}
+            name="expiresInDays"
+            type="number"
+            placeholder="never"
+          />
         </div>
-        {kind === 'admin' && <Choice label="Role" value={role} options={roleOptions} onChange={setRole} />}
-        {kind === 'assistant' && <KeyRuleFields draft={rules} onChange={setRules} />}
+        {kind === 'admin' && <Choice label="Role" {...field('role')} options={roleOptions} />}
+        {kind === 'assistant' && <KeyRuleFields draft={rules} onChange={draft.change} />}
       </ActionForm>
       {create.data !== undefined && <ShownOnce secret={create.data.key} />}
     </details>

@@ -1,10 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
 import { Field, fieldsOf, linesOf } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
+import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { McpServer } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
@@ -61,12 +61,12 @@ export function McpServersPanel({ projectId }: { projectId: string }) {
     <Loaded query={found} problem="MCP servers could not be loaded">
       {({ servers }) => (
         <ServersForm
+          projectId={projectId}
           servers={servers}
           save={async (drafts) => {
             const body = { servers: drafts.map(serverOf) };
             const saved = await answerOf(api.PATCH('/v1/projects/{id}/mcp-servers', { params, body }));
             queryClient.setQueryData(queryKey, saved);
-            return saved.servers;
           }}
         />
       )}
@@ -74,29 +74,39 @@ export function McpServersPanel({ projectId }: { projectId: string }) {
   );
 }
 
-function ServersForm({ servers, save }: { servers: McpServer[]; save(drafts: Draft[]): Promise<McpServer[]> }) {
-  const [drafts, setDrafts] = useState(() => servers.map(draftOf));
-  const action = useMutation({
-    mutationFn: () => save(drafts),
-    onSuccess: (saved) => setDrafts(saved.map(draftOf)),
-  });
+interface ServersFormProps {
+  projectId: string;
+  servers: McpServer[];
+  save(drafts: Draft[]): Promise<void>;
+}
+
+function ServersForm({ projectId, servers, save }: ServersFormProps) {
+  const form = useDraft(`MCP servers of ${projectId}`, { drafts: servers.map(draftOf) });
+  // what was kept has no secrets
+  const drafts = form.values.drafts.map((draft) => ({ ...newServer, ...draft }));
+  const change = (changed: Draft[]) => form.change({ drafts: changed });
+  const action = useMutation({ mutationFn: () => save(drafts), onSuccess: form.forget });
   return (
-    <ActionForm label="Update MCP servers" action={action}>
+    <ActionForm label="Update MCP servers" action={action} draft={form}>
       <h3>MCP servers</h3>
       {drafts.length === 0 && <p className="hint">None. Agents may call the tools of servers that you add.</p>}
       {drafts.map((draft, at) => (
         <details key={at} className="inner" open={at >= servers.length}>
           <summary>MCP server {draft.name}</summary>
           <div className="form">
-            <ServerFields draft={draft} onChange={(changed) => setDrafts(drafts.with(at, changed))} />
-            <Button className="button" onPress={() => setDrafts(drafts.toSpliced(at, 1))}>
+            <ServerFields
+              draft={draft}
+              path={`servers[${at}].`}
+              onChange={(changed) => change(drafts.with(at, { ...draft, ...changed }))}
+            />
+            <Button className="button" onPress={() => change(drafts.toSpliced(at, 1))}>
               Remove server
             </Button>
           </div>
         </details>
       ))}
       <div className="actions">
-        <Button className="button" onPress={() => setDrafts([...drafts, newServer])}>
+        <Button className="button" onPress={() => change([...drafts, newServer])}>
           Add MCP server
         </Button>
       </div>
@@ -104,8 +114,15 @@ function ServersForm({ servers, save }: { servers: McpServer[]; save(drafts: Dra
   );
 }
 
-function ServerFields({ draft, onChange }: { draft: Draft; onChange(draft: Draft): void }) {
-  const field = fieldsOf(draft, onChange);
+interface ServerFieldsProps {
+  draft: Draft;
+  /** Begins the paths of the fields. */
+  path: string;
+  onChange(changed: Partial<Draft>): void;
+}
+
+function ServerFields({ draft, path, onChange }: ServerFieldsProps) {
+  const field = fieldsOf(draft, onChange, path);
   return (
     <>
       <Field label="Name" {...field('name')} isRequired isCode />

@@ -8,9 +8,12 @@ export type ProjectDraft = ReturnType<typeof draftOf>;
 /** Returns the initial values of the form; null is for a new project. */
 export function draftOf(project: Project | null) {
   const reasoningEffort: EffortChoice = project?.reasoningEffort ?? '';
+  const forge: Project['forge'] | '' = '';
   return {
     name: project?.name ?? '',
     repository: project?.repository ?? '',
+    /** Forge of a new project; empty to detect it. */
+    forge,
     defaultRef: project?.defaultRef ?? '',
     models: (project?.models ?? []).join('\n'),
     reasoningEffort,

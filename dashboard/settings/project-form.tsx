@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
 import { Check, Field, fieldsOf } from '../components/fields.tsx';
+import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Project } from '../http/types.ts';
 import { effortsWith } from '../jobs/effort.ts';
@@ -18,8 +18,9 @@ const forges = [
 
 /** Creates a project or updates the given one. A token can be set but is never shown. */
 export function ProjectForm({ project, onSaved }: { project: Project | null; onSaved(): unknown }) {
-  const [draft, setDraft] = useState(() => draftOf(project));
-  const [forge, setForge] = useState<(typeof forges)[number][0]>('');
+  const form = useDraft(project === null ? 'new project' : `project ${project.id}`, draftOf(project));
+  const draft = form.values;
+  const { forge } = draft;
   const address = draft.repository.trim();
   const save = useMutation({
     mutationFn: () =>
@@ -35,13 +36,13 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
               body: { ...changeOf(draft), ...(address === project.repository ? {} : { repository: address }) },
             }),
           ),
-    onSuccess: (saved) => {
-      setDraft(draftOf(project === null ? null : saved));
-      return onSaved();
+    async onSuccess() {
+      await onSaved();
+      form.forget();
     },
   });
-  const field = fieldsOf(draft, setDraft);
-  const settings = <Settings draft={draft} onChange={setDraft} />;
+  const field = fieldsOf(draft, form.change);
+  const settings = <Settings draft={draft} onChange={form.change} />;
   const repository = (
     <Field
       label="Repository"
@@ -57,13 +58,13 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
     />
   );
   return (
-    <ActionForm label={project === null ? 'Create project' : 'Save'} action={save}>
+    <ActionForm label={project === null ? 'Create project' : 'Save'} action={save} draft={form}>
       {project === null ? (
         <>
           {repository}
           <div className="field-pair">
             <Field label="Name" {...field('name')} placeholder="defaults to the repository's name" />
-            <Choice label="Forge" value={forge} options={forges} onChange={setForge} />
+            <Choice label="Forge" {...field('forge')} options={forges} />
           </div>
         </>
       ) : (
@@ -107,7 +108,7 @@ const selfReviews = [
   ['off', 'off'],
 ] as const;
 
-function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(draft: ProjectDraft): void }) {
+function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(changed: Partial<ProjectDraft>): void }) {
   const field = fieldsOf(draft, onChange);
   return (
     <>

@@ -51,9 +51,10 @@ export function SecretsPanel({ projectId }: { projectId: string }) {
           </>
         )}
       </Loaded>
-      <Field label="Name" value={name} onChange={setName} isRequired isCode placeholder="NPM_TOKEN" />
+      <Field label="Name" name="name" value={name} onChange={setName} isRequired isCode placeholder="NPM_TOKEN" />
       <Field
         label="Value"
+        name="value"
         value={value}
         onChange={setValue}
         isRequired

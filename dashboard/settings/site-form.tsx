@@ -1,8 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
 import { amountOf, Field, fieldsOf, linesOf } from '../components/fields.tsx';
+import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
 import { plain } from '../plain.ts';
@@ -58,7 +58,8 @@ function settingsOf(draft: Draft) {
 
 /** Creates a site or updates the given one. A change of the pages' source re-indexes it. */
 export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unknown }) {
-  const [draft, setDraft] = useState(() => draftOf(site));
+  const form = useDraft(site === null ? 'new site' : `site ${site.domain}`, draftOf(site));
+  const draft = form.values;
   const isDirectory = site !== null && site.directory !== null;
   const save = useMutation({
     mutationFn: () => {
@@ -75,14 +76,14 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
       const body = { ...settingsOf(draft), ...moved, indexGuard };
       return answerOf(api.PATCH('/v1/sites/{domain}', { params, body }));
     },
-    onSuccess: (saved) => {
-      setDraft(draftOf(site === null ? null : saved));
-      return onSaved();
+    async onSuccess() {
+      await onSaved();
+      form.forget();
     },
   });
-  const field = fieldsOf(draft, setDraft);
+  const field = fieldsOf(draft, form.change);
   return (
-    <ActionForm label={site === null ? 'Create site' : 'Save'} action={save}>
+    <ActionForm label={site === null ? 'Create site' : 'Save'} action={save} draft={form}>
       {site === null && (
         <Field
           label="Domain"
@@ -96,6 +97,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
       <Field
         label={isDirectory ? 'Directory' : 'Repository'}
         {...field('source')}
+        name={isDirectory ? 'directory' : 'repository'}
         isRequired={draftOf(site).source !== '' || site === null}
         isCode
         placeholder="https://github.com/acme/docs"
@@ -139,7 +141,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
         {...field('unsupported')}
         options={unsupportedChoices}
       />
-      {site !== null && <GuardFields domain={site.domain} draft={draft} onChange={setDraft} />}
+      {site !== null && <GuardFields domain={site.domain} draft={draft} onChange={form.change} />}
       <Field
         label="Contact"
         {...field('contact')}
@@ -171,7 +173,15 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
 }
 
 /** Shows which question set a new index must answer about as well as the current one. */
-function GuardFields({ domain, draft, onChange }: { domain: string; draft: Draft; onChange(draft: Draft): void }) {
+function GuardFields({
+  domain,
+  draft,
+  onChange,
+}: {
+  domain: string;
+  draft: Draft;
+  onChange(changed: Partial<Draft>): void;
+}) {
   const field = fieldsOf(draft, onChange);
   const sets = useQuery({
     queryKey: ['question-sets', domain],
@@ -185,6 +195,7 @@ function GuardFields({ domain, draft, onChange }: { domain: string; draft: Draft
         <Field
           label="Margin (percent)"
           {...field('guardMargin')}
+          name="indexGuard.margin"
           type="number"
           isRequired
           hint="An index is refused if it passes fewer questions than the current one by more than this share."

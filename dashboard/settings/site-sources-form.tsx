@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
 import { Field, fieldsOf, linesOf } from '../components/fields.tsx';
+import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
 
@@ -19,12 +19,16 @@ const kinds = [
 ] as const;
 
 const addresses = {
-  repository: { label: 'Repository', placeholder: 'https://github.com/acme/blog' },
-  website: { label: 'URL', placeholder: 'https://help.example.com/guide/' },
-  issues: { label: 'Repository', placeholder: 'https://github.com/acme/app' },
-  discussions: { label: 'Repository', placeholder: 'https://github.com/acme/app' },
-  discourse: { label: 'URL of the forum or a category', placeholder: 'https://forum.example.com/c/support/6' },
-  directory: { label: 'Directory', placeholder: '/srv/docs/api' },
+  repository: { name: 'repository', label: 'Repository', placeholder: 'https://github.com/acme/blog' },
+  website: { name: 'url', label: 'URL', placeholder: 'https://help.example.com/guide/' },
+  issues: { name: 'repository', label: 'Repository', placeholder: 'https://github.com/acme/app' },
+  discussions: { name: 'repository', label: 'Repository', placeholder: 'https://github.com/acme/app' },
+  discourse: {
+    name: 'url',
+    label: 'URL of the forum or a category',
+    placeholder: 'https://forum.example.com/c/support/6',
+  },
+  directory: { name: 'directory', label: 'Directory', placeholder: '/srv/docs/api' },
 };
 
 const accepted = [
@@ -72,34 +76,40 @@ const newSource: Draft = {
 
 /** Shows a form for the sources of a site beside its main one. A change re-indexes the site. */
 export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unknown }) {
-  const [drafts, setDrafts] = useState(() => site.sources.map(draftOf));
+  const form = useDraft(`sources of ${site.domain}`, { drafts: site.sources.map(draftOf) });
+  const { drafts } = form.values;
+  const change = (changed: Draft[]) => form.change({ drafts: changed });
   const params = { path: { domain: site.domain } };
   const save = useMutation({
     mutationFn: () => answerOf(api.PATCH('/v1/sites/{domain}', { params, body: { sources: drafts.map(sourceOf) } })),
-    onSuccess: ({ sources }) => {
-      setDrafts(sources.map(draftOf));
-      return onSaved();
+    async onSuccess() {
+      await onSaved();
+      form.forget();
     },
   });
   return (
-    <ActionForm label="Update sources" action={save}>
+    <ActionForm label="Update sources" action={save} draft={form}>
       <h3>More sources</h3>
       {drafts.length === 0 && <p className="hint">None. Pages of more sources appear below a path of their own.</p>}
       {drafts.map((draft, at) => (
         <fieldset key={at} className="field-group">
           <legend className="label">{`Source ${at + 1}`}</legend>
-          <SourceFields draft={draft} onChange={(changed) => setDrafts(drafts.with(at, changed))} />
+          <SourceFields
+            draft={draft}
+            path={`sources[${at}].`}
+            onChange={(changed) => change(drafts.with(at, { ...draft, ...changed }))}
+          />
           <Button
             className="button"
             aria-label={`Remove source ${at + 1}`}
-            onPress={() => setDrafts(drafts.toSpliced(at, 1))}
+            onPress={() => change(drafts.toSpliced(at, 1))}
           >
             Remove
           </Button>
         </fieldset>
       ))}
       <div className="actions">
-        <Button className="button" onPress={() => setDrafts([...drafts, newSource])}>
+        <Button className="button" onPress={() => change([...drafts, newSource])}>
           Add source
         </Button>
       </div>
@@ -107,8 +117,16 @@ export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unkn
   );
 }
 
-function SourceFields({ draft, onChange }: { draft: Draft; onChange(draft: Draft): void }) {
-  const field = fieldsOf(draft, onChange);
+interface SourceFieldsProps {
+  draft: Draft;
+  /** Begins the paths of the fields. */
+  path: string;
+  onChange(changed: Partial<Draft>): void;
+}
+
+function SourceFields({ draft, path, onChange }: SourceFieldsProps) {
+  const field = fieldsOf(draft, onChange, path);
+  const address = addresses[draft.kind];
   return (
     <div className="field-pair">
       <Choice
@@ -116,10 +134,10 @@ function SourceFields({ draft, onChange }: { draft: Draft; onChange(draft: Draft
         value={draft.kind}
         options={kinds}
         onChange={(kind) =>
-          onChange({ ...draft, kind, ...(draft.weight === weightOf(draft.kind) && { weight: weightOf(kind) }) })
+          onChange({ kind, ...(draft.weight === weightOf(draft.kind) && { weight: weightOf(kind) }) })
         }
       />
-      <Field {...addresses[draft.kind]} {...field('address')} isRequired isCode />
+      <Field {...field('address')} {...address} name={`${path}${address.name}`} isRequired isCode />
       {(draft.kind === 'repository' || draft.kind === 'directory') && (
         <Field label="Folder" {...field('path')} isCode placeholder="whole source" />
       )}

@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
-import { Field } from '../components/fields.tsx';
+import { Field, fieldsOf } from '../components/fields.tsx';
 import { Several } from '../components/several.tsx';
+import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Webhook } from '../http/types.ts';
 
@@ -18,7 +18,6 @@ const eventTypes = [
   'pull_request.closed',
   'pull_request.merged',
 ] as const;
-type EventType = (typeof eventTypes)[number];
 
 const formats = [
   ['standard', 'Standard Webhooks'],
@@ -31,6 +30,18 @@ function hintOf(format: Webhook['format'], webhook: Webhook | null): string {
   return 'The URL of a Slack incoming webhook. It is a secret, and is not shown again.';
 }
 
+function draftOf(webhook: Webhook | null) {
+  const format = webhook?.format ?? 'standard';
+  return {
+    format,
+    url: format === 'slack' ? '' : (webhook?.url ?? ''),
+    /** The address of a Slack webhook, which is not shown again. */
+    slackUrl: '',
+    description: webhook?.description ?? '',
+    chosen: eventTypes.filter((type) => webhook?.eventTypes.includes(type) === true),
+  };
+}
+
 interface WebhookFormProps {
   projectId: string;
   /** Webhook to update; null to create one. */
@@ -41,17 +52,12 @@ interface WebhookFormProps {
 
 /** Creates a webhook or updates the given one. */
 export function WebhookForm({ projectId, webhook, onSaved }: WebhookFormProps) {
-  const [format, setFormat] = useState(webhook?.format ?? 'standard');
+  const form = useDraft(`webhook ${webhook?.id ?? `of ${projectId}`}`, draftOf(webhook));
+  const { format, url, slackUrl, description, chosen } = form.values;
   const isSlack = format === 'slack';
-  // the address of a Slack webhook is not shown again
-  const [url, setUrl] = useState(isSlack ? '' : (webhook?.url ?? ''));
-  const [description, setDescription] = useState(webhook?.description ?? '');
-  const [chosen, setChosen] = useState<EventType[]>(
-    eventTypes.filter((type) => webhook?.eventTypes.includes(type) === true),
-  );
   const save = useMutation({
     mutationFn: async () => {
-      const address = url.trim();
+      const address = (isSlack ? slackUrl : url).trim();
       const fields = { description: description.trim() || null, eventTypes: chosen };
       if (webhook === null) {
         const params = { path: { projectId } };
@@ -63,34 +69,31 @@ export function WebhookForm({ projectId, webhook, onSaved }: WebhookFormProps) {
       await answerOf(api.PATCH('/v2/agent/{projectId}/webhooks/{id}', { params, body }));
       return null;
     },
-    onSuccess: (secret) => {
-      if (webhook === null) {
-        setUrl('');
-        setDescription('');
-        setChosen([]);
-      }
-      return onSaved(secret);
+    async onSuccess(secret) {
+      await onSaved(secret);
+      form.forget();
     },
   });
+  const field = fieldsOf(form.values, form.change);
   return (
-    <ActionForm label={webhook === null ? 'Create webhook' : 'Save'} action={save}>
-      {webhook === null && <Choice label="Format" value={format} options={formats} onChange={setFormat} />}
+    <ActionForm label={webhook === null ? 'Create webhook' : 'Save'} action={save} draft={form}>
+      {webhook === null && <Choice label="Format" {...field('format')} options={formats} />}
       <Field
         label="URL"
         type="url"
-        value={url}
-        onChange={setUrl}
+        {...field(isSlack ? 'slackUrl' : 'url')}
+        name="url"
         isRequired={webhook === null || !isSlack}
         isCode
         placeholder={isSlack ? 'https://hooks.slack.com/services/…' : 'https://hooks.example.com/docket'}
         hint={hintOf(format, webhook)}
       />
-      <Field label="Description" value={description} onChange={setDescription} />
+      <Field label="Description" {...field('description')} />
       <Several
         label="Events"
         options={eventTypes}
         chosen={chosen}
-        onChange={setChosen}
+        onChange={(chosen) => form.change({ chosen })}
         hint="Leave empty for all events, including future ones."
       />
     </ActionForm>
