@@ -26,8 +26,18 @@ const pages = [
   { to: '/settings', label: 'Settings' },
 ] as const;
 
-/** Frames every page. Without a session, every address shows the sign-in page, and with one its own. */
+/** Frames every page, and says if the server does not respond. */
 export function Layout() {
+  return (
+    <>
+      <OfflineBar />
+      <Content />
+    </>
+  );
+}
+
+/** Without a session, every address shows the sign-in page, and with one its own. */
+function Content() {
   const session = useQuery(sessionQuery);
   const isSigningIn = useRouterState({ select: ({ location }) => location.pathname === '/sign-in' });
   if (session.data === null || (isSigningIn && session.data !== undefined))
@@ -61,7 +71,6 @@ function SignedIn({ session }: { session: Session }) {
       <a className="skip" href="#content">
         Skip to content
       </a>
-      <OfflineBar />
       <ToastBar />
       <div className="frame">
         <header className="side" data-open={isOpen || undefined}>

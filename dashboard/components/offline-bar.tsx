@@ -1,17 +1,18 @@
 import { useEffect, useSyncExternalStore } from 'react';
-import { onReachableChange, serverIsReachable } from '../http/reachable.ts';
+import { onReachChange, reachOfServer } from '../http/reachable.ts';
 import { queryClient } from '../queries.ts';
 
-/** Shows that the server cannot be reached. What failed meanwhile is loaded again once it can. */
+const problems = {
+  lost: 'Docket cannot be reached. Retrying every 2 seconds…',
+  silent: 'Docket has not responded for 10 seconds. Still waiting…',
+};
+
+/** Shows that the server cannot be reached, or does not respond. What failed meanwhile is loaded again once it does. */
 export function OfflineBar() {
-  const isReachable = useSyncExternalStore(onReachableChange, serverIsReachable);
+  const reach = useSyncExternalStore(onReachChange, reachOfServer);
   useEffect(() => {
-    if (isReachable)
+    if (reach === 'reached')
       void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
-  }, [isReachable]);
-  return (
-    <div role="status">
-      {!isReachable && <p className="offline-bar">Docket cannot be reached. Retrying every 2 seconds…</p>}
-    </div>
-  );
+  }, [reach]);
+  return <div role="status">{reach !== 'reached' && <p className="offline-bar">{problems[reach]}</p>}</div>;
 }

@@ -1,26 +1,38 @@
 import { api } from './client.ts';
 
-const askAgainMs = 2_000;
-const listeners = new Set<() => void>();
-let isReachable = true;
+/** Whether requests reach the server. A silent one takes them and does not respond. */
+export type Reach = 'reached' | 'silent' | 'lost';
 
-/** Reports whether the last request reached the server. */
-export function serverIsReachable(): boolean {
-  return isReachable;
+const askAgainMs = 2_000;
+/** Longer than any request takes of a server that works. */
+const silentAfterMs = 10_000;
+const listeners = new Set<() => void>();
+/** Requests without a response, and the timers that end the patience with them; null once it has ended. */
+const open = new Map<string, ReturnType<typeof setTimeout> | null>();
+let isLost = false;
+
+/** Returns whether the server responds, by the last requests. */
+export function reachOfServer(): Reach {
+  if (isLost) return 'lost';
+  return [...open.values()].includes(null) ? 'silent' : 'reached';
 }
 
-/** Calls back when the server is lost or found again. Returns a function that ends this. */
-export function onReachableChange(listener: () => void): () => void {
+/** Calls back when the server is lost, silent or found again. Returns a function that ends this. */
+export function onReachChange(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Notes whether a request reached the server. */
-export function noteReached(reached: boolean): void {
-  if (reached === isReachable) return;
-  isReachable = reached;
+function changed(): void {
   for (const listener of listeners) listener();
-  if (!reached) askAgain();
+}
+
+/** Notes whether a request reached the server. */
+export function noteReached(isReached: boolean): void {
+  if (isReached !== isLost) return;
+  isLost = !isReached;
+  changed();
+  if (isLost) askAgain();
 }
 
 function askAgain(): void {
@@ -29,10 +41,27 @@ function askAgain(): void {
   }, askAgainMs);
 }
 
+function noteEnd(id: string): void {
+  clearTimeout(open.get(id) ?? undefined);
+  open.delete(id);
+  changed();
+}
+
 // a browser on this machine reaches Docket without a network, so only requests tell
 api.use({
-  onResponse: () => noteReached(true),
-  onError({ error }) {
+  onRequest({ id }) {
+    const endPatience = () => {
+      open.set(id, null);
+      changed();
+    };
+    open.set(id, setTimeout(endPatience, silentAfterMs));
+  },
+  onResponse({ id }) {
+    noteEnd(id);
+    noteReached(true);
+  },
+  onError({ id, error }) {
+    noteEnd(id);
     // an aborted request says nothing about the server
     if (error instanceof TypeError) noteReached(false);
   },
