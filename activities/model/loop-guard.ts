@@ -1,4 +1,6 @@
+import type { Prompt } from '../../db/for-worker/jobs.ts';
 import type { StepRow } from '../../db/for-worker/steps.ts';
+import type { JobRow } from '../../db/jobs/jobs.ts';
 
 /** How an agent repeats itself. */
 export type Loop = 'same-call' | 'same-error' | 'alternation' | 'monologue';
@@ -13,6 +15,15 @@ export function findLoop(steps: StepRow[]): Loop | null {
   if (isSame(marks.slice(-3), 3, ({ error }) => error)) return 'same-error';
   if (isSame(marks.slice(-4), 4, ({ whole }) => whole)) return 'same-call';
   return isAlternation(marks) ? 'alternation' : null;
+}
+
+/**
+ * Returns the first step of a turn since which an agent may have repeated itself: the one that read the last message of a
+ * person, or the first one of a fork.
+ */
+export function firstToWatch(turn: number, { forkedFrom }: Pick<JobRow, 'forkedFrom'>, prompts: Prompt[]): number {
+  const own = forkedFrom?.turn === turn ? forkedFrom.step + 1 : 0;
+  return Math.max(own, ...prompts.map((prompt) => (prompt.turn === turn ? (prompt.step ?? 0) : 0)));
 }
 
 /** Returns the message that an agent gets once before it is stopped. */

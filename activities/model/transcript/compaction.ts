@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { JobContextStore, NewCompaction } from '../../../db/for-worker/job-context.ts';
+import type { Compaction, JobContextStore, NewCompaction } from '../../../db/for-worker/job-context.ts';
 import type { JobWithProject } from '../../job/granted-access.ts';
 import type { StepRow, StepStore } from '../../../db/for-worker/steps.ts';
 import type { PriceBook } from '../../../models/prices.ts';
 import { FailureType } from '../../../workflows/contract/failures.ts';
 import { emptyLedger, ledgerAfter } from '../ledger.ts';
+import { firstToWatch } from '../loop-guard.ts';
 import { isContextOverflow, isUnanswerable } from '../model-failures.ts';
 import type { AskPaid, HeldStep, PaidCall } from '../spending.ts';
 import type { Transcript } from './transcript.ts';
@@ -26,7 +27,7 @@ export interface CompactionCall {
   signal: AbortSignal;
 }
 
-/** Largest number of consecutive compactions while the job's tree does not change. */
+/** Largest number of consecutive compactions while the job's tree does not change and no person says anything. */
 const mostWithoutChange = 3;
 /** The newest steps are kept, as many as fit into this share of the context window. */
 const tailShare = 0.2;
@@ -48,7 +49,9 @@ export function createCompaction(deps: CompactionDeps) {
     if (last === undefined || (before?.turn === ref.turn && before.step === ref.step)) throw tooLong();
     const tree = await steps.latestTree(ref.jobId);
     const earlier = await context.compactions(ref.jobId, mostWithoutChange);
-    if (earlier.length === mostWithoutChange && earlier.every((one) => one.tree === tree)) throw spiral();
+    const first = firstToWatch(ref.turn, job, transcript.prompts);
+    const isVain = (one: Compaction) => one.turn === ref.turn && one.step >= first && one.tree === tree;
+    if (earlier.length === mostWithoutChange && earlier.every(isVain)) throw spiral();
 
     const question = {
       system: summaryRules,

@@ -11,7 +11,7 @@ import type { CompactionCall } from './compaction.ts';
 import type { AddGuidance } from '../guidance.ts';
 import type { JobWithProject } from '../../job/granted-access.ts';
 import { systemPrompt } from '../agent-prompt.ts';
-import { findLoop, loopSentence, nudgeOf } from '../loop-guard.ts';
+import { findLoop, firstToWatch, loopSentence, nudgeOf } from '../loop-guard.ts';
 import { conversationOf, estimateTokens, type Transcript } from './transcript.ts';
 import type { JobTranscript, TranscriptReader } from './read-transcript.ts';
 
@@ -55,9 +55,9 @@ const fewCalls = 5;
 export function createConversation(deps: ConversationDeps): Conversation {
   const { context, transcripts, compact, prices, addGuidance, commands } = deps;
 
-  async function noted({ call, ...at }: ConversationCall, transcript: JobTranscript): Promise<JobTranscript> {
-    const { jobId, turn, step } = call;
-    const due: (JobNote & { notice?: string })[] = notesDue({ call, job: at.job }, transcript);
+  async function noted(at: ConversationCall, transcript: JobTranscript): Promise<JobTranscript> {
+    const { jobId, turn, step } = at.call;
+    const due: (JobNote & { notice?: string })[] = notesDue(at, transcript);
     const hasNoteOfTurn = transcript.notes.some((note) => note.turn === turn && oncePerTurn.has(note.kind));
     const note = hasNoteOfTurn ? null : isPlanning(at.job) ? planningNote : commandNoteOf(commands, at.job.project);
     if (note !== null) due.push({ turn, step, ...note });
@@ -68,7 +68,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
       ref: { jobId, turn, step },
       transcript,
     });
-    return due.length === 0 && !hasNewGuidance ? transcript : transcripts.read(call);
+    return due.length === 0 && !hasNewGuidance ? transcript : transcripts.read(at.call);
   }
 
   async function shortened({ call, fence, job, signal }: ConversationCall, transcript: Transcript, window: number) {
@@ -99,31 +99,28 @@ function tokensOf(transcript: JobTranscript, { model }: Pick<JobWithProject, 'mo
   return estimateTokens(conversationOf(transcript, { model }), systemPrompt(transcript.instructions));
 }
 
-function notesDue({ call, job }: Pick<ConversationCall, 'call' | 'job'>, transcript: Transcript): JobNote[] {
+function notesDue(at: Pick<ConversationCall, 'call' | 'job'>, transcript: Transcript): JobNote[] {
+  const { call } = at;
   const { turn, step, callsLeft = Infinity, lastBefore = null } = call;
   const has = (kind: NoteKind) => transcript.notes.some((note) => note.kind === kind && isOf(note, call));
   const due: JobNote[] = [];
   const add = (kind: NoteKind, text: string) => {
     if (!has(kind)) due.push({ turn, step, kind, text });
   };
-  const nudge = has('nudge') ? null : nudgeDue(call, transcript, job.forkedFrom);
+  const nudge = has('nudge') ? null : nudgeDue(at, transcript);
   if (nudge !== null) add('nudge', nudge);
   if (lastBefore !== null) add('last-call', lastCallText);
   else if (callsLeft === fewCalls && step > 1) add('calls-left', fewCallsText);
   return due;
 }
 
-/** Checks the agent's steps since the last message of a person, and of a fork only its own. */
-function nudgeDue(
-  call: StepRef,
-  { prompts, steps, notes }: Transcript,
-  forkedFrom: JobWithProject['forkedFrom'],
-): string | null {
-  const begun = forkedFrom?.turn === call.turn ? forkedFrom.step + 1 : 0;
-  const spoken = Math.max(begun, ...prompts.filter(({ turn }) => turn === call.turn).map(({ step }) => step ?? 0));
-  const loop = findLoop(steps.filter(({ turn, step }) => turn === call.turn && step >= spoken));
+/** Checks the steps in which the agent may have repeated itself. */
+function nudgeDue({ call, job }: Pick<ConversationCall, 'call' | 'job'>, transcript: Transcript): string | null {
+  const { prompts, steps, notes } = transcript;
+  const first = firstToWatch(call.turn, job, prompts);
+  const loop = findLoop(steps.filter(({ turn, step }) => turn === call.turn && step >= first));
   if (loop === null) return null;
-  const wasNudged = notes.some((note) => note.kind === 'nudge' && note.turn === call.turn && note.step > spoken);
+  const wasNudged = notes.some((note) => note.kind === 'nudge' && note.turn === call.turn && note.step > first);
   if (wasNudged) throw ApplicationFailure.nonRetryable(loopSentence(loop), FailureType.NoProgress);
   return nudgeOf(loop);
 }

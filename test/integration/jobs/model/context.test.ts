@@ -157,6 +157,13 @@ describe('a conversation that fills the window', () => {
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'no_progress' });
     expect(job.message).toContain('4 times without changing a file');
     expect(stack.model.requests.filter(isSummary)).toHaveLength(3);
+
+    // as the failure advises
+    stack.model.respondWith((request) => (isSummary(request) ? { text: 'Notes.' } : done));
+    expect(await stack.worker.followUp(job.id, 'Read nothing more')).toMatchObject({
+      status: 'completed',
+      message: 'Done.',
+    });
   });
 });
 
