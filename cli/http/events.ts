@@ -40,11 +40,11 @@ function refuse(error: Error): void {
     throw new CommandError(foreignAnswer, { cause: error });
 }
 
-/** Returns the messages of a stream of server-sent events. */
-export function messagesIn(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
+/** Returns the messages of a stream of server-sent events. `onComment` is called for its signs of life between them. */
+export function messagesIn(stream: ReadableStream<Uint8Array<ArrayBuffer>>, onComment?: () => void) {
   return stream
     .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream({ maxBufferSize: longestMessage, onError: refuse }));
+    .pipeThrough(new EventSourceParserStream({ maxBufferSize: longestMessage, onError: refuse, onComment }));
 }
 
 /**
@@ -67,7 +67,8 @@ export async function* followJob(
         parseAs: 'stream',
       });
       if (answer.response.status === 204) return;
-      for await (const { data } of messagesIn(await streamOf(answer))) {
+      // a stream that was silent for long has not failed: a proxy may end each one after a while
+      for await (const { data } of messagesIn(await streamOf(answer), () => (failures = 0))) {
         const event = parseAnswer(eventSchema, data);
         last = event.seq;
         failures = 0;

@@ -124,3 +124,17 @@ describe('an unintended server', () => {
     expect(third - first).toBeGreaterThanOrEqual(450);
   });
 });
+
+it('a proxy may end each stream of a silent job after a while: that is no row of failures', async () => {
+  let asked = 0;
+  let lost = 0;
+  await using server = await serve((_request, response) => {
+    asked += 1;
+    response.writeHead(asked < 4 ? 200 : 204, { 'content-type': 'text/event-stream' });
+    if (asked === 4) response.end();
+    else response.write(': keep-alive\n\n', () => response.destroy());
+  });
+  const events = followJob(server.api, { projectId: 'p', id: 'j' }, { onLost: () => (lost += 1) });
+  expect(await events.next()).toMatchObject({ done: true });
+  expect(lost).toBe(3);
+});
