@@ -1,16 +1,19 @@
-import type { EvaluatedConfiguration, EvaluationResult, EvaluationRow } from '../../db/sites/evaluations.ts';
-import type { QuestionSetRow, SetQuestion } from '../../db/sites/question-sets.ts';
+import type {
+  EvaluatedConfiguration,
+  EvaluationResult,
+  EvaluationRow,
+  ListedEvaluation,
+} from '../../db/sites/evaluations.ts';
+import type { ListedSet, QuestionSetRow, SetQuestion } from '../../db/sites/question-sets.ts';
 import { mcNemar, mean, pairedDifference, wilson } from '../../lib/statistics.ts';
 import type { PublicEvaluation } from './schemas.ts';
 
-export function presentSet({ id, name, questions, createdAt, updatedAt }: QuestionSetRow) {
-  return {
-    id,
-    name,
-    questions: questions.map(presentQuestion),
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
-  };
+export function presentListedSet({ id, name, questions, createdAt, updatedAt }: ListedSet) {
+  return { id, name, questions, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}
+
+export function presentSet({ questions, ...set }: QuestionSetRow) {
+  return { ...presentListedSet({ ...set, questions: questions.length }), questions: questions.map(presentQuestion) };
 }
 
 /** Returns a question; those of earlier versions have no history. */
@@ -23,16 +26,16 @@ export function presentConfiguration(configuration: EvaluatedConfiguration) {
   return { queryRewriting: null, ...configuration };
 }
 
-export function presentFields(evaluation: EvaluationRow, asked: number) {
-  const { id, setId, setName, state, notice, questions, createdAt, endedAt } = evaluation;
+export function presentFields(evaluation: Omit<ListedEvaluation, 'configurations'>) {
+  const { id, setId, setName, state, notice, questions, results, createdAt, endedAt } = evaluation;
   return {
     id,
     setId,
     setName,
     state,
     notice,
-    questions: questions.length,
-    asked,
+    questions,
+    asked: results,
     createdAt: createdAt.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
   };
@@ -43,7 +46,7 @@ export function presentEvaluation(evaluation: EvaluationRow & { results: Evaluat
   const { questions, configurations, results } = evaluation;
   const sides = configurations.map((_, side) => results.filter((result) => result.side === side));
   return {
-    ...presentFields(evaluation, results.length),
+    ...presentFields({ ...evaluation, questions: questions.length, results: results.length }),
     indexVersions: [...new Set(results.map(({ indexVersion }) => indexVersion))],
     configurations: configurations.map((configuration, side) => ({
       ...presentConfiguration(configuration),

@@ -24,7 +24,7 @@ import type { Gaps } from '../sites/gaps.ts';
 import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
 import { evaluationNotFound, evaluationRunning, questionSetNotFound, questionSetTaken } from './errors.ts';
-import { presentConfiguration, presentEvaluation, presentFields, presentSet } from './present.ts';
+import { presentConfiguration, presentEvaluation, presentFields, presentListedSet, presentSet } from './present.ts';
 import {
   addQuestionsSchema,
   changeSetSchema,
@@ -195,7 +195,7 @@ export function createEvaluationRouter(deps: EvaluationRouteDeps): AppRouter {
   return mountRoutes(deps.admit, evaluationRoutes, {
     async listQuestionSets({ caller, params }) {
       const found = await questionSets.list(await readSite(caller, params.domain));
-      return { sets: found.map((one) => ({ ...presentSet(one), questions: one.questions.length })) };
+      return { sets: found.map(presentListedSet) };
     },
 
     async createQuestionSet({ ctx, caller, params, body }) {
@@ -240,7 +240,7 @@ export function createEvaluationRouter(deps: EvaluationRouteDeps): AppRouter {
       const found = await deps.evaluations.list(await readSite(caller, params.domain));
       return {
         evaluations: found.map((one) => ({
-          ...presentFields(one, one.results),
+          ...presentFields(one),
           configurations: one.configurations.map(presentConfiguration),
         })),
       };

@@ -52,6 +52,9 @@ export interface EvaluationRow {
   endedAt: Date | null;
 }
 
+/** An evaluation with the numbers of its questions and results. */
+export type ListedEvaluation = Omit<EvaluationRow, 'questions'> & { questions: number; results: number };
+
 /** Number of evaluations that a site keeps. */
 export const mostEvaluations = 50;
 
@@ -69,16 +72,17 @@ export interface EvaluationStore {
     siteId: string,
     evaluation: { set: QuestionSetRow; configurations: EvaluatedConfiguration[] },
   ): Promise<EvaluationRow>;
-  /** Returns those that are kept with the number of their results, newest first. */
-  list(site: SiteRef): Promise<(EvaluationRow & { results: number })[]>;
+  /** Returns those that are kept, newest first. */
+  list(site: SiteRef): Promise<ListedEvaluation[]>;
   find(site: SiteRef, id: string): Promise<(EvaluationRow & { results: EvaluationResult[] }) | null>;
   /** Stops a running evaluation; no effect on one that has ended. False when there is no such evaluation. */
   stop(caller: Caller, siteId: string, id: string): Promise<boolean>;
 }
 
-const columns = `
-  evaluations.id, set_id as "setId", set_name as "setName", evaluations.questions, configurations, state, notice,
+const fields = `
+  evaluations.id, set_id as "setId", set_name as "setName", configurations, state, notice,
   evaluations.created_at as "createdAt", ended_at as "endedAt"`;
+const columns = `${fields}, evaluations.questions`;
 const ofSite = `site_id = $1 and exists (select from sites where sites.id = site_id and organization_id = $2)`;
 
 /** Creates the store of a site's evaluations. */
@@ -113,8 +117,8 @@ export function createEvaluationStore(pool: Pool): EvaluationStore {
       }),
 
     async list({ id, organizationId }) {
-      const { rows } = await pool.query<EvaluationRow & { results: number }>(
-        `select ${columns}, (
+      const { rows } = await pool.query<ListedEvaluation>(
+        `select ${fields}, jsonb_array_length(questions) as questions, (
            select count(*)::integer from evaluation_results where evaluation_id = evaluations.id
          ) as results
          from evaluations where ${ofSite} order by created_at desc, id desc limit ${mostEvaluations}`,

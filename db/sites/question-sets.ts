@@ -29,6 +29,9 @@ export interface QuestionSetRow {
   updatedAt: Date;
 }
 
+/** A set with the number of its questions. */
+export type ListedSet = Omit<QuestionSetRow, 'questions'> & { questions: number };
+
 /** Largest number of question sets of a site, and of questions of a set. */
 export const mostSets = 50;
 export const mostQuestions = 200;
@@ -43,7 +46,7 @@ export class TooManySetsError extends Error {
 
 export interface QuestionSetStore {
   /** Returns all sets, by name. */
-  list(site: SiteRef): Promise<QuestionSetRow[]>;
+  list(site: SiteRef): Promise<ListedSet[]>;
   find(site: SiteRef, id: string): Promise<QuestionSetRow | null>;
   /** Throws SetNameTakenError and TooManySetsError. */
   create(caller: Caller, siteId: string, set: { name: string; questions: SetQuestion[] }): Promise<QuestionSetRow>;
@@ -59,7 +62,8 @@ export interface QuestionSetStore {
   listAnswered(site: SiteRef, options: { isRatedUp: boolean; limit: number }): Promise<SetQuestion[]>;
 }
 
-const columns = `question_sets.id, name, questions, question_sets.created_at as "createdAt", updated_at as "updatedAt"`;
+const fields = 'question_sets.id, name, question_sets.created_at as "createdAt", updated_at as "updatedAt"';
+const columns = `${fields}, questions`;
 const ofSite = `site_id = $1 and exists (select from sites where sites.id = site_id and organization_id = $2)`;
 const uniqueViolation = '23505';
 /** Number of the newest conversations that are looked through for questions. */
@@ -81,8 +85,9 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
 
   return {
     async list({ id, organizationId }) {
-      const { rows } = await pool.query<QuestionSetRow>(
-        `select ${columns} from question_sets where ${ofSite} order by name limit ${mostSets}`,
+      const { rows } = await pool.query<ListedSet>(
+        `select ${fields}, jsonb_array_length(questions) as questions
+         from question_sets where ${ofSite} order by name limit ${mostSets}`,
         [id, organizationId],
       );
       return rows;

@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { checkAnswer } from '../../../api/evaluations/check-answer.ts';
 import { createEvaluationRuns } from '../../../api/evaluations/run-evaluations.ts';
 import { evaluationSchema, questionSetSchema } from '../../../api/evaluations/schemas.ts';
 import { createEvaluationRunStore } from '../../../db/for-service/evaluation-runs.ts';
@@ -289,21 +288,4 @@ it('ends when the model fails again and again, or when it is stopped, and keeps 
   expect([body.state, body.asked]).toEqual(['stopped', 0]);
   await api.evaluate();
   expect((await admin.read(other.id)).state).toBe('stopped');
-});
-
-it('checks pages and facts of an answer', () => {
-  const expected = { text: 'q', expectedPages: ['guides/a'], expectedFacts: ['--force'], expectsAnswer: true };
-  const check = (answer: object, change: object = {}) =>
-    checkAnswer(
-      { ...expected, origin: 'manual', ...change },
-      { text: 'Use `--force`.', isAnswered: true, cited: ['guides/a'], found: [], ...answer },
-      ['guides/a'],
-    );
-  expect(check({})).toEqual({ missingFacts: [], citesExpected: true, findsExpected: false, passed: true });
-  expect(check({ text: 'Use --forced.' })).toMatchObject({ missingFacts: ['--force'], passed: false });
-  expect(check({ cited: ['guides/b'] }).passed).toBe(false);
-  expect(check({ isAnswered: false }).passed).toBe(false);
-  expect(check({}, { expectsAnswer: false }).passed).toBe(false);
-  expect(check({ isAnswered: false, cited: [] }, { expectsAnswer: false }).passed).toBe(true);
-  expect(check({ cited: [] }, { expectedPages: [] })).toMatchObject({ citesExpected: null, passed: true });
 });
