@@ -8,39 +8,11 @@ import {
   secretsAmong,
   sharedConfigOf,
   sharedVariables,
-  type SharedConfig,
 } from '../lib/config/shared-config.ts';
-import { priceVariables, type PriceOverrides } from '../models/prices.ts';
-import type { ModelSettings } from '../models/registry.ts';
-import type { JobLimits } from '../workflows/contract/job.ts';
+import { priceVariables } from '../models/prices.ts';
 import { quotaVariables } from './access/quotas.ts';
-import type { Quotas } from '../db/organizations/quotas.ts';
 
-export interface ApiConfig extends SharedConfig {
-  http: { host: string; port: number; baseUrl: string; trustedProxies: number };
-  keyPepper: string;
-  /** Directory for the files of the search indexes in use. */
-  cacheDirectory: string;
-  models: {
-    settings: ModelSettings;
-    agent: string;
-    assistant: string;
-    reranking: string | null;
-  };
-  rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number; eventStreams: number };
-  prices: PriceOverrides;
-  /** Limits per organization. */
-  quotas: Quotas;
-  jobLimits: JobLimits;
-  /** Where responses of CAPTCHAs are verified; null for the providers' own addresses. */
-  captchaVerifyUrl: string | null;
-  /** Address of Temporal's web interface, for links. */
-  temporalUiUrl: string | null;
-  /** Organizations that may see the machines of the service. */
-  operatorOrganizations: string[];
-  /** Time the process keeps serving after the signal to stop, so that proxies can redirect their traffic. */
-  drainMs: number;
-}
+export type ApiConfig = ReturnType<typeof readConfig>;
 
 const environmentSchema = z.object({
   ...sharedVariables.shape,
@@ -73,12 +45,12 @@ const variables = z.preprocess(
 );
 
 /** Reads the environment variables of the API process. An empty variable counts as absent. Throws ConfigError. */
-export function readConfig(env: NodeJS.ProcessEnv): ApiConfig {
+export function readConfig(env: NodeJS.ProcessEnv) {
   const { settings, quotas } = readVariables(variables, env);
-  return { ...configOf(settings), quotas };
+  return { ...configOf(settings), /** Limits per organization. */ quotas };
 }
 
-function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quotas'> {
+function configOf(env: z.infer<typeof environmentSchema>) {
   return {
     ...sharedConfigOf(env),
     http: {
@@ -88,7 +60,9 @@ function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quot
       trustedProxies: env.DOCKET_TRUSTED_PROXIES,
     },
     keyPepper: env.DOCKET_KEY_PEPPER,
+    /** Where responses of CAPTCHAs are verified; null for the providers' own addresses. */
     captchaVerifyUrl: env.DOCKET_CAPTCHA_VERIFY_URL ?? null,
+    /** Directory for the files of the search indexes in use. */
     cacheDirectory: resolve(env.DOCKET_CACHE_DIR ?? join(tmpdir(), `docket-cache-${userInfo().uid}`)),
     models: {
       settings: { ...providersOf(env), cohere: { apiKey: env.COHERE_API_KEY, baseUrl: env.COHERE_BASE_URL } },
@@ -108,10 +82,13 @@ function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quot
       maxTokens: env.DOCKET_MAX_TOKENS,
       maxDurationMs: env.DOCKET_MAX_JOB_MINUTES * 60_000,
     },
+    /** Address of Temporal's web interface, for links. */
     temporalUiUrl: env.DOCKET_TEMPORAL_UI_URL ?? null,
+    /** Organizations that may see the machines of the service. */
     operatorOrganizations: env.DOCKET_OPERATOR_ORGANIZATIONS.split(',').flatMap((id) =>
       id.trim() === '' ? [] : [id.trim()],
     ),
+    /** Time the process keeps serving after the signal to stop, so that proxies can redirect their traffic. */
     drainMs: env.DOCKET_DRAIN_SECONDS * 1000,
   };
 }

@@ -1,15 +1,10 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { type EncryptionKey, EncryptionKeysError, parseEncryptionKeys } from '../encryption/keys.ts';
+import { EncryptionKeysError, parseEncryptionKeys } from '../encryption/keys.ts';
 import type { EmbeddingChoice } from '../inputs/embedding-choice.ts';
 import { parseWebhookHosts } from '../inputs/webhook-address.ts';
-import {
-  readTemporalCredentials,
-  temporalSettingsOf,
-  temporalVariables,
-  type TemporalSettings,
-} from '../temporal/temporal-credentials.ts';
-import { tracingSettingsOf, tracingVariables, type TracingSettings } from '../tracing/tracing-settings.ts';
+import { readTemporalCredentials, temporalSettingsOf, temporalVariables } from '../temporal/temporal-credentials.ts';
+import { tracingSettingsOf, tracingVariables } from '../tracing/tracing-settings.ts';
 import { httpAddress, portNumber, wholeNumber } from './read-variables.ts';
 
 /** The `DOCKET_ENCRYPTION_KEYS` variable in a process's configuration. */
@@ -34,23 +29,7 @@ const dollarsSchema = z
   .transform((amount) => Math.round(Number(amount) * 1e6));
 
 /** Configuration of both processes. */
-export interface SharedConfig {
-  logLevel: string;
-  /** Null turns tracing off. */
-  tracing: TracingSettings | null;
-  /** `connections` is the most that a process opens; null leaves it to the process. */
-  database: { url: string; connections: number | null };
-  temporal: TemporalSettings;
-  /** The first key seals and all of them open; with none, values are stored as they are. */
-  encryptionKeys: EncryptionKey[];
-  /** The operator's budgets, in millionths of a US dollar, which cap those of projects; null means unlimited. */
-  budgets: { jobMicros: number | null; dayMicros: number | null; organizationMicros: number | null };
-  repositories: { allowedHosts: string[]; localRoot: string | null };
-  /** Model that finds passages by meaning; null for none. */
-  embedding: EmbeddingChoice | null;
-  /** `host` or `host:port` of webhook receivers that are allowed to have a private address and no TLS. */
-  webhookAllowedHosts: string[];
-}
+type SharedConfig = ReturnType<typeof sharedConfigOf>;
 
 interface ProviderSettings {
   anthropicApiKey?: string;
@@ -100,14 +79,18 @@ export const sharedVariables = z.object({
 
 type SharedEnvironment = z.infer<typeof sharedVariables>;
 
-export function sharedConfigOf(env: SharedEnvironment): SharedConfig {
+export function sharedConfigOf(env: SharedEnvironment) {
   const hosts = env.DOCKET_ALLOWED_HOSTS.split(',').map((host) => host.trim().toLowerCase());
   return {
     logLevel: env.LOG_LEVEL,
+    /** Null turns tracing off. */
     tracing: tracingSettingsOf(env),
+    /** `connections` is the most that a process opens; null leaves it to the process. */
     database: { url: env.DATABASE_URL, connections: env.DOCKET_DATABASE_CONNECTIONS ?? null },
     temporal: temporalSettingsOf(env),
+    /** The first key seals and all of them open; with none, values are stored as they are. */
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
+    /** The operator's budgets, in millionths of a US dollar, which cap those of projects; null means unlimited. */
     budgets: {
       jobMicros: env.DOCKET_MAX_JOB_DOLLARS ?? null,
       dayMicros: env.DOCKET_MAX_PROJECT_DOLLARS_PER_DAY ?? null,
@@ -117,7 +100,9 @@ export function sharedConfigOf(env: SharedEnvironment): SharedConfig {
       allowedHosts: hosts.filter((host) => host !== ''),
       localRoot: env.DOCKET_LOCAL_REPOSITORIES === undefined ? null : resolve(env.DOCKET_LOCAL_REPOSITORIES),
     },
+    /** Model that finds passages by meaning; null for none. */
     embedding: embeddingOf(env),
+    /** `host` or `host:port` of webhook receivers that are allowed to have a private address and no TLS. */
     webhookAllowedHosts: parseWebhookHosts(env.DOCKET_WEBHOOK_ALLOWED_HOSTS),
   };
 }

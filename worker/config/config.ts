@@ -1,7 +1,5 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { EnvironmentCeilings } from '../../activities/environment/environment-settings.ts';
-import type { ForgeServers } from '../../activities/forges/forges.ts';
 import { portNumber, readVariables, wholeNumber } from '../../lib/config/read-variables.ts';
 import {
   defaultSnapshotGigabytes,
@@ -9,17 +7,13 @@ import {
   secretsAmong,
   sharedConfigOf,
   sharedVariables,
-  type SharedConfig,
 } from '../../lib/config/shared-config.ts';
-import { priceVariables, type PriceOverrides } from '../../models/prices.ts';
-import { imagesOf, imageVariables, type ImageConfig } from './image-config.ts';
+import { priceVariables } from '../../models/prices.ts';
+import { imagesOf, imageVariables } from './image-config.ts';
 import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
-import type { Retention } from '../../db/for-worker/retention.ts';
-import type { ModelSettings } from '../../models/registry.ts';
 import { parseFetchHost } from '../../lib/inputs/fetch-hosts.ts';
 import { parseRunHosts } from '../../lib/inputs/run-hosts.ts';
-import type { SandboxLimits } from '../../activities/sandbox/command-environment.ts';
 import { parseWebhookHosts } from '../../lib/inputs/webhook-address.ts';
 
 /** Variables for the hosts and limits of repositories. */
@@ -47,6 +41,7 @@ function reachOf(env: CloneEnvironment) {
   const named = [env.GITHUB_API_URL, env.GITLAB_URL, env.GITEA_URL].flatMap((url) => URL.parse(url ?? '') ?? []);
   const own = named.filter(({ host }) => !publicServers.has(host)).map(fullHostOf);
   return {
+    /** `host` or `host:port` of repositories and forges that may have private addresses. */
     privateHosts: [...parseWebhookHosts(env.DOCKET_PRIVATE_HOSTS), ...own],
     cloneLimits: {
       bytes: env.DOCKET_REPOSITORY_MB * 1e6,
@@ -60,13 +55,6 @@ function reachOf(env: CloneEnvironment) {
 
 function fullHostOf({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
-}
-
-/** Limits of one agent command. */
-interface CommandLimits extends SandboxLimits {
-  maxSeconds: number;
-  /** Hosts that it may connect to; empty for no network. */
-  hosts: string[];
 }
 
 function hostsOf(text: string, context: z.RefinementCtx): string[] {
@@ -106,7 +94,7 @@ const commandVariables = z.object({
 const mostLayers = 5;
 
 /** Returns the limits of the environments of projects. */
-function environmentsOf(env: z.infer<typeof commandVariables>): EnvironmentLimits {
+function environmentsOf(env: z.infer<typeof commandVariables>) {
   const diskBytes = env.DOCKET_ENVIRONMENT_DISK_GB * 2 ** 30;
   return {
     ceilings: {
@@ -126,21 +114,24 @@ function environmentsOf(env: z.infer<typeof commandVariables>): EnvironmentLimit
       hosts: env.DOCKET_RUN_HOSTS,
       jobDiskBytes: jobDisksOf(env)?.growthBytes ?? null,
     },
+    /** Limits of what setups installed: of a project, and of an organization in the database. */
     layerBounds: { mostLayers, mostBytes: env.DOCKET_MAX_LAYERS_GB * 1e9 },
+    /** Limit of what this machine keeps of it. */
     machineBytes: env.DOCKET_LAYERS_GB * 1e9,
   };
 }
 
 /** Returns null when working copies are on the worker's disk. */
-function jobDisksOf(env: z.infer<typeof commandVariables>): { growthBytes: number } | null {
+function jobDisksOf(env: z.infer<typeof commandVariables>) {
   return env.DOCKET_JOB_DISK_MB === undefined ? null : { growthBytes: env.DOCKET_JOB_DISK_MB * 2 ** 20 };
 }
 
-/** Returns null when agents cannot run commands. */
-function commandLimitsOf(env: z.infer<typeof commandVariables>): CommandLimits | null {
+/** Returns the limits of one agent command; null when agents cannot run commands. */
+function commandLimitsOf(env: z.infer<typeof commandVariables>) {
   if (env.DOCKET_RUN === 'off') return null;
   return {
     maxSeconds: env.DOCKET_RUN_SECONDS,
+    /** Hosts that a command may connect to; empty for no network. */
     hosts: env.DOCKET_RUN_HOSTS,
     memoryBytes: env.DOCKET_RUN_MEMORY_MB * 2 ** 20,
     processes: env.DOCKET_RUN_PROCESSES,
@@ -157,7 +148,7 @@ const retentionVariables = z.object({
   DOCKET_MAX_THREADS: wholeNumber(1).default(100_000),
 });
 
-function retentionOf(env: z.infer<typeof retentionVariables>): Retention {
+function retentionOf(env: z.infer<typeof retentionVariables>) {
   return {
     jobDays: env.DOCKET_JOB_DAYS,
     transcriptDays: env.DOCKET_TRANSCRIPT_DAYS,
@@ -167,54 +158,7 @@ function retentionOf(env: z.infer<typeof retentionVariables>): Retention {
   };
 }
 
-interface EnvironmentLimits {
-  ceilings: EnvironmentCeilings;
-  /** Limits of what setups installed: of a project, and of an organization in the database. */
-  layerBounds: { mostLayers: number; mostBytes: number };
-  /** Limit of what this machine keeps of it. */
-  machineBytes: number;
-}
-
-export interface WorkerConfig extends SharedConfig {
-  models: ModelSettings;
-  prices: PriceOverrides;
-  /** `host` or `host:port` of repositories and forges that may have private addresses. */
-  privateHosts: string[];
-  /** Hosts of the web pages that agents may fetch, as in `parseFetchHost`. */
-  fetchHosts: string[];
-  cloneLimits: { bytes: number; files: number; depth: number; memoryBytes: number; timeoutMs: number };
-  siteDirectories: string | null;
-  workDirectory: string;
-  /** Disk space limit of the repository mirrors. */
-  mirrorBytes: number;
-  /** Servers that the worker has a credential for. */
-  forges: ForgeServers;
-  /** Additional CA certificates in PEM; null for none. */
-  extraAuthorities: string | null;
-  /** Base address of the local forge's links. */
-  baseUrl: string;
-  /** Days that events and histories of archived jobs are retained; 0 for no limit. */
-  historyDays: number;
-  retention: Retention;
-  /** Days after which a job that waits for a person fails. */
-  waitDays: number;
-  /** Whether agents review their change in projects that do not say. */
-  selfReview: boolean;
-  /** Names this worker's code for Temporal's Worker Versioning; null: not versioned. */
-  buildId: string | null;
-  /** Null for no health endpoint. */
-  healthPort: number | null;
-  /** How long running work may continue after the stop signal. */
-  graceMs: number;
-  /** How many activities of jobs run at once. */
-  slots: number;
-  /** Limits of agents' commands; null when they cannot run any. */
-  commands: CommandLimits | null;
-  images: ImageConfig;
-  environments: EnvironmentLimits;
-  /** Free space on each job's own disk; null when working copies are on the worker's disk. */
-  jobDisks: { growthBytes: number } | null;
-}
+export type WorkerConfig = ReturnType<typeof configOf>;
 
 const environmentSchema = z.object({
   ...sharedVariables.shape,
@@ -242,34 +186,47 @@ const environmentSchema = z.object({
 });
 
 /** Reads the variables of the worker process. An empty variable counts as absent. Throws ConfigError. */
-export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
+export function readConfig(env: NodeJS.ProcessEnv) {
   return configOf(readVariables(environmentSchema, env));
 }
 
-function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
+function configOf(env: z.infer<typeof environmentSchema>) {
   return {
     ...sharedConfigOf(env),
     models: providersOf(env),
     prices: env.DOCKET_MODEL_PRICES,
+    /** Hosts of the web pages that agents may fetch, as in `parseFetchHost`. */
     fetchHosts: env.DOCKET_FETCH_HOSTS,
     ...reachOf(env),
     siteDirectories: pathOrNull(env.DOCKET_SITE_DIRECTORIES),
     workDirectory: resolve(env.DOCKET_WORK_DIR),
+    /** Disk space limit of the repository mirrors. */
     mirrorBytes: env.DOCKET_MIRRORS_GB * 1e9,
+    /** Servers that the worker has a credential for. */
     forges: forgesOf(env),
+    /** Additional CA certificates in PEM; null for none. */
     extraAuthorities: env.NODE_EXTRA_CA_CERTS === undefined ? null : readAuthorities(env.NODE_EXTRA_CA_CERTS),
+    /** Base address of the local forge's links. */
     baseUrl: env.DOCKET_BASE_URL ?? 'http://127.0.0.1:8080',
+    /** Days that events and histories of archived jobs are retained; 0 for no limit. */
     historyDays: env.DOCKET_HISTORY_DAYS,
     retention: retentionOf(env),
+    /** Days after which a job that waits for a person fails. */
     waitDays: env.DOCKET_WAIT_DAYS,
+    /** Whether agents review their change in projects that do not say. */
     selfReview: env.DOCKET_SELF_REVIEW === 'on',
+    /** Names this worker's code for Temporal's Worker Versioning; null: not versioned. */
     buildId: env.DOCKET_BUILD_ID ?? null,
+    /** Null for no health endpoint. */
     healthPort: env.DOCKET_WORKER_HEALTH_PORT ?? null,
+    /** How long running work may continue after the stop signal. */
     graceMs: env.DOCKET_GRACE_SECONDS * 1000,
+    /** How many activities of jobs run at once. */
     slots: env.DOCKET_WORKER_SLOTS,
     commands: commandLimitsOf(env),
     images: imagesOf(env),
     environments: environmentsOf(env),
+    /** Free space on each job's own disk; null when working copies are on the worker's disk. */
     jobDisks: jobDisksOf(env),
   };
 }

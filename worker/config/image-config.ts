@@ -4,18 +4,7 @@ import { parseAllowedImages, parseImageName, type AllowedImage } from '../../lib
 import { wholeNumber } from '../../lib/config/read-variables.ts';
 
 /** Images that commands may run in. */
-export interface ImageConfig {
-  /** Image of jobs that name none; null for the worker's own programs. */
-  standard: string | null;
-  allowed: AllowedImage[];
-  /** Folder with archives of images; null for none. */
-  archives: string | null;
-  /** Program that pulls images; null for the first one that is installed. */
-  program: string | null;
-  limits: { bytes: number; entries: number };
-  /** Disk space limit of all unpacked images. */
-  totalBytes: number;
-}
+export type ImageConfig = ReturnType<typeof imagesOf>;
 
 const mostFiles = 500_000;
 
@@ -42,16 +31,20 @@ function allowedOf(text: string, context: z.RefinementCtx): AllowedImage[] {
 }
 
 /** Returns the settings of images. The operator's own image needs no further permission. */
-export function imagesOf(env: z.output<typeof imageVariables>): ImageConfig {
+export function imagesOf(env: z.output<typeof imageVariables>) {
   const { DOCKET_IMAGE: standard = null, DOCKET_IMAGES: named, DOCKET_IMAGE_DIRECTORY: archives } = env;
   const own = standard === null ? null : parseImageName(standard);
   const allowed: AllowedImage[] = own === null ? named : [...named, { kind: 'exact', text: own.text }];
   return {
+    /** Image of jobs that name none; null for the worker's own programs. */
     standard,
     allowed,
+    /** Folder with archives of images; null for none. */
     archives: archives === undefined ? null : resolve(archives),
+    /** Program that pulls images; null for the first one that is installed. */
     program: env.DOCKET_IMAGE_PROGRAM ?? null,
     limits: { bytes: env.DOCKET_IMAGE_MB * 1e6, entries: mostFiles },
+    /** Disk space limit of all unpacked images. */
     totalBytes: env.DOCKET_IMAGES_GB * 1e9,
   };
 }
