@@ -1,7 +1,7 @@
 import Koa from 'koa';
 import { checkDatabase } from '../db/check-database.ts';
 import { presentJob } from '../db/jobs/agent-job.ts';
-import { createPolledJobs, type PolledJobs } from '../db/jobs/polled-jobs.ts';
+import { createPolledJobs } from '../db/jobs/polled-jobs.ts';
 import { createPriceBook } from '../models/prices.ts';
 import { createThreadQueue } from '../lib/threads/thread-queue.ts';
 import type { AppRouter, AppState } from './http/app-context.ts';
@@ -9,14 +9,13 @@ import { createJobCreation } from './jobs/create-job.ts';
 import { routes } from './openapi/routes.ts';
 import { createDashboardFiles } from './http/files/dashboard-files.ts';
 import { createRequestAccess } from './access/request-access.ts';
-import { createOpenedPages, type OpenedPages } from './analytics/opened-pages.ts';
+import { createOpenedPages } from './analytics/opened-pages.ts';
 import { createJobReader } from './jobs/job-reader.ts';
-import { createKeyUses, type KeyUses } from './access/key-uses.ts';
+import { createKeyUses } from './access/key-uses.ts';
 import { createKeyVerifier } from './access/key-verifier.ts';
-import type { KeyVerifier } from './access/key-verifier.ts';
 import type { AppContext } from './http/app-context.ts';
 import { createMetrics } from './http/metrics.ts';
-import { createHoldWatch, type HoldWatch } from '../lib/threads/hold-watch.ts';
+import { createHoldWatch } from '../lib/threads/hold-watch.ts';
 import { routeOf } from './http/route-of.ts';
 import { createCors } from './http/cors.ts';
 import { createDashboard } from './http/files/dashboard.ts';
@@ -30,7 +29,7 @@ import { createRequestWatch } from './http/request-watch.ts';
 import { createRequestId } from './http/request-id.ts';
 import { createRequestHolders } from './access/request-holders.ts';
 import { refusalOfStore } from './http/store-refusals.ts';
-import { createOpenAnswers, type OpenAnswers } from './http/streams/open-answers.ts';
+import { createOpenAnswers } from './http/streams/open-answers.ts';
 import { createOpenApi } from './openapi/openapi.ts';
 import { createJobEventsRouter } from './jobs/routes-job-events.ts';
 import { createJobActionsRouter } from './jobs/routes-job-actions.ts';
@@ -51,18 +50,8 @@ import { createAdministrationRouters, createAssistantRouters } from './sites/sit
 import type { AppDeps } from './app-deps.ts';
 import { modelMenu } from '../models/model-menu.ts';
 
-export interface App {
-  koa: Koa<AppState>;
-  loopHolds: Pick<HoldWatch<AppContext>, 'watch'>;
-  verifier: KeyVerifier;
-  keyUses: KeyUses;
-  openedPages: OpenedPages;
-  openAnswers: OpenAnswers;
-  polledJobs: PolledJobs;
-}
-
 /** Creates the application with its middleware in order. It does not listen. */
-export function createApp(deps: AppDeps): App {
+export function createApp(deps: AppDeps) {
   const { config, pool, stores, service, log } = deps;
   const { jobs } = stores;
   const verifier = createKeyVerifier({ ...service.access, pepper: config.keyPepper });

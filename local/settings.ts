@@ -15,21 +15,13 @@ const variables = z.object({
   DOCKET_KEY_PEPPER: z.string().optional(),
 });
 
-export interface StackSettings {
-  http: { port: number; host: string; baseUrl: string | null };
-  databaseUrl: string | null;
-  temporalAddress: string | null;
-  keyPepper: string | null;
-  /** Raw value of the variable. The processes parse the keys. */
-  encryptionKeys: string | null;
-  localRepositories: string | null;
-}
+export type StackSettings = ReturnType<typeof readSettings>;
 
 /**
  * Reads the settings of the local stack from the environment. An empty variable counts as unset. Throws StartError that
  * names every invalid one.
  */
-export function readSettings(env: NodeJS.ProcessEnv): StackSettings {
+export function readSettings(env: NodeJS.ProcessEnv) {
   try {
     const data = readVariables(variables, env);
     return {
@@ -37,6 +29,7 @@ export function readSettings(env: NodeJS.ProcessEnv): StackSettings {
       databaseUrl: data.DATABASE_URL ?? null,
       temporalAddress: data.TEMPORAL_ADDRESS ?? null,
       keyPepper: data.DOCKET_KEY_PEPPER ?? null,
+      /** Raw value of the variable. The processes parse the keys. */
       encryptionKeys: env['DOCKET_ENCRYPTION_KEYS'] || null,
       localRepositories: data.DOCKET_LOCAL_REPOSITORIES ?? null,
     };

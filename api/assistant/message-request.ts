@@ -128,48 +128,14 @@ interface ConversationMessage {
   text: string;
 }
 
-interface ContextItem {
-  type: 'code' | 'textSelection';
-  value: string;
-  path: string | null;
-}
-
 /** A validated request for an answer. */
-export interface MessageRequest {
-  fp: string;
-  /** Text of the last user message. */
-  question: string;
-  /** Whether the last user message has files, which are not read. */
-  hasFiles: boolean;
-  /** Earlier messages, oldest first. System and data messages are left out: a client must not give instructions. */
-  history: ConversationMessage[];
-  threadId: string | null;
-  retrievalPageSize: number;
-  filter: SearchFilter | null;
-  context: ContextItem[];
-  currentPath: string | null;
-  /** The client's chat id, under which a reply can be resumed. */
-  chatId: string | null;
-  isResumable: boolean;
-  /** Whether the answer is sent as a stream, else whole. */
-  isStream: boolean;
-  wantsCitations: boolean;
-  wantsFollowUps: boolean;
-  client: {
-    /** Whether the last user message has `parts`, as AI SDK v4 clients send it from 4.1.20 on. */
-    hasParts: boolean;
-    /** Whether `parts` is the first key of the last user message, as AI SDK clients build it. */
-    namesPartsFirst: boolean;
-    /** Whether the body has `trigger`, as AI SDK v5+ transports send it. */
-    hasTrigger: boolean;
-  };
-}
+export type MessageRequest = ReturnType<typeof parseMessageRequest>;
 
 /**
  * Validates the body of a message request (spec, "Assistant message request body").
  * Throws ZodError, whose first issue describes the problem to the caller.
  */
-export function parseMessageRequest(body: unknown): MessageRequest {
+export function parseMessageRequest(body: unknown) {
   checkLength(fieldOf(body, 'context'), mostContextItems, ['context']);
   checkLength(fieldOf(fieldOf(body, 'filter'), 'groups'), mostGroups, ['filter', 'groups']);
   const { messages: given, ...parsed } = envelopeSchema.parse(body, withInput);
@@ -181,8 +147,11 @@ export function parseMessageRequest(body: unknown): MessageRequest {
     throw problemAt(['resumable'], 'must not be true with stream: false, because only a stream is resumed');
   return {
     fp: parsed.fp.slice(0, longestFingerprint),
+    /** Text of the last user message. */
     question: textOf(userMessage).slice(0, longestQuestion),
+    /** Whether the last user message has files, which are not read. */
     hasFiles: hasFiles(userMessage, given[last]),
+    /** Earlier messages, oldest first. System and data messages are left out: a client must not give instructions. */
     history: messages.slice(0, last).flatMap(toConversation),
     threadId: parsed.threadId ?? null,
     retrievalPageSize: parsed.retrievalPageSize ?? 5,
@@ -191,14 +160,19 @@ export function parseMessageRequest(body: unknown): MessageRequest {
       .slice(0, usedContextItems)
       .map(({ type, value, path }) => ({ type, value, path: path ?? null })),
     currentPath: parsed.currentPath ?? null,
+    /** The client's chat id, under which a reply can be resumed. */
     chatId: typeof parsed.id === 'string' && /^[\w.:-]{1,200}$/.test(parsed.id) ? parsed.id : null,
     isResumable: parsed.resumable ?? false,
+    /** Whether the answer is sent as a stream, else whole. */
     isStream: parsed.stream ?? true,
     wantsCitations: parsed.citations ?? parsed.stream === false,
     wantsFollowUps: parsed.followUps ?? parsed.stream === false,
     client: {
+      /** Whether the last user message has `parts`, as AI SDK v4 clients send it from 4.1.20 on. */
       hasParts: Array.isArray(userMessage.parts),
+      /** Whether `parts` is the first key of the last user message, as AI SDK clients build it. */
       namesPartsFirst: firstKeyOf(given[last]) === 'parts',
+      /** Whether the body has `trigger`, as AI SDK v5+ transports send it. */
       hasTrigger: parsed.trigger !== undefined,
     },
   };

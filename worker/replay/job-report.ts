@@ -1,66 +1,28 @@
 import { BundleFileError } from '../../db/jobs/bundle-file.ts';
 import { unpackHistory, type History } from '../../db/jobs/stored-history.ts';
-import { failureOf, type Failure } from '../../workflows/contract/failures.ts';
+import { failureOf } from '../../workflows/contract/failures.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import { stepTimesOf, type ActivityTimes } from './activity-times.ts';
 import type { CollectedJob } from './collect-job.ts';
-import { filesOfPatch, type ChangedFile } from './patch-files.ts';
+import { filesOfPatch } from './patch-files.ts';
 import type { ReplayVerdict } from './replay-history.ts';
 
 /** Report of a step. Durations are in milliseconds, null when unknown. */
-export interface StepReport {
-  turn: number;
-  step: number;
-  /** The step was copied from the job that this one is a fork of. */
-  isCopied: boolean;
-  /** Messages that this step was the first to read. */
-  said: string[];
-  text: string;
-  toolCalls: { toolCallId: string; toolName: string; input: unknown }[];
-  toolResults: { toolCallId: string; toolName: string; output: string; isError: boolean }[] | null;
-  files: ChangedFile[];
-  modelMs: number | null;
-  toolsMs: number | null;
-  /** Time spent on waiting for a worker, and in Temporal. */
-  waitingMs: number | null;
-  attempts: number;
-  /** Failures that led to retries. */
-  lastFailures: string[];
-  modelFailures: number;
-  finishReason: string | null;
-  inputTokens: number;
-  outputTokens: number;
-  costMicros: number | null;
-}
+export type StepReport = ReturnType<typeof reportStep>;
 
 /** Result of replaying a turn. The verdict is null when there was no history to replay. */
 export type TurnReplay =
   | { verdict: ReplayVerdict; runs: number; buildIds: string[] }
   | { verdict: null; reason: string };
 
-export interface TurnReport {
-  turn: number;
-  prompt: string;
-  status: string;
-  isCopied: boolean;
-  startedAt: string;
-  endedAt: string | null;
-  replay: TurnReplay;
-  steps: StepReport[];
-  failure: (Failure & { message: string | null }) | null;
-  message: string | null;
-}
-
-export interface JobReport {
-  job: CollectedJob['job'];
-  turns: TurnReport[];
-}
+export type TurnReport = Awaited<ReturnType<typeof reportTurn>>;
+export type JobReport = Awaited<ReturnType<typeof reportJob>>;
 
 /**
  * Builds the report of a job from its records. `prepareBundle` returns the path of the bundle of the current workflow
  * code; null skips the replay. Errors: BundleFileError.
  */
-export async function reportJob(job: CollectedJob, prepareBundle: (() => Promise<string>) | null): Promise<JobReport> {
+export async function reportJob(job: CollectedJob, prepareBundle: (() => Promise<string>) | null) {
   const turns: TurnReport[] = [];
   // a damaged history fails the report before the bundle is built
   const unpacked = new Map<number, History[]>();
@@ -84,7 +46,7 @@ async function readRuns(job: CollectedJob, turn: number): Promise<History[]> {
 async function reportTurn(
   job: CollectedJob,
   { turn, runs, bundle }: { turn: number; runs: History[]; bundle: string | null },
-): Promise<TurnReport> {
+) {
   const times = stepTimesOf(runs);
   const { prompt, status, createdAt, endedAt } = job.turns.find((one) => one.turn === turn) ?? { ...missingTurn };
   const forked = job.job.forkedFrom;
@@ -132,14 +94,16 @@ function whyNoHistory({ job }: CollectedJob, turn: number, state: string | undef
   }
 }
 
-function reportStep(job: CollectedJob, record: CollectedJob['steps'][number], times: ActivityTimes[] = []): StepReport {
+function reportStep(job: CollectedJob, record: CollectedJob['steps'][number], times: ActivityTimes[] = []) {
   const { turn, step, response, inputTokens, outputTokens, costMicros } = record;
   const forked = job.job.forkedFrom;
   const isCopied = forked !== null && (turn < forked.turn || (turn === forked.turn && step <= forked.step));
   return {
     turn,
     step,
+    /** The step was copied from the job that this one is a fork of. */
     isCopied,
+    /** Messages that this step was the first to read. */
     said: job.messages.filter((said) => said.turn === turn && said.step === step).map(({ prompt }) => prompt),
     text: response?.text ?? '',
     toolCalls: response?.toolCalls.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input })) ?? [],
@@ -147,6 +111,7 @@ function reportStep(job: CollectedJob, record: CollectedJob['steps'][number], ti
     files: filesOfPatch(record.patch ?? ''),
     ...durationsOf(record, times),
     attempts: Math.max(0, ...times.map(({ attempts }) => attempts)),
+    /** Failures that led to retries. */
     lastFailures: times.flatMap(({ lastFailure }) => lastFailure ?? []),
     modelFailures: record.modelFailures,
     finishReason: record.finishReason,
@@ -156,10 +121,8 @@ function reportStep(job: CollectedJob, record: CollectedJob['steps'][number], ti
   };
 }
 
-function durationsOf(
-  { startedAt, answeredAt, endedAt }: CollectedJob['steps'][number],
-  times: ActivityTimes[],
-): Pick<StepReport, 'modelMs' | 'toolsMs' | 'waitingMs'> {
+/** `waitingMs` is the time spent on waiting for a worker, and in Temporal. */
+function durationsOf({ startedAt, answeredAt, endedAt }: CollectedJob['steps'][number], times: ActivityTimes[]) {
   const between = (from: string | null, to: string | null) =>
     from === null || to === null ? null : Date.parse(to) - Date.parse(from);
   const [modelMs, toolsMs] = [between(startedAt, answeredAt), between(answeredAt, endedAt)];
@@ -171,7 +134,7 @@ function durationsOf(
 }
 
 /** Returns how a turn ended, with the message of that time but the current title and remedy. */
-function endOf({ job, events }: CollectedJob, turn: number): Pick<TurnReport, 'failure' | 'message'> {
+function endOf({ job, events }: CollectedJob, turn: number) {
   const event = events.findLast((one) => one.turn === turn && (one.type === 'failure' || one.type === 'finish'));
   const message = typeof event?.data['message'] === 'string' ? event.data['message'] : null;
   const isNewest = turn === job.turn;
