@@ -25,7 +25,17 @@ async function archiveJob(job: JobRef, isWanted: boolean): Promise<void> {
 }
 
 /** Shows the actions on a job other than sending a follow-up. */
-export function JobActions({ job, status, turn }: { job: JobRef; status: Job['status']; turn: number }) {
+export function JobActions({
+  job,
+  status,
+  turn,
+  hasChange,
+}: {
+  job: JobRef;
+  status: Job['status'];
+  turn: number;
+  hasChange: boolean;
+}) {
   const { temporalUiUrl, temporalNamespace } = useSession();
   const may = useMay('member');
   const navigate = useNavigate();
@@ -43,9 +53,11 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
   return (
     <div className="actions">
       {status === 'active' && <CancelJob job={job} />}
-      <a className="button" href={`${path}/diff`} download={`${job.id}.patch`}>
-        Download patch
-      </a>
+      {hasChange && (
+        <a className="button" href={`${path}/diff`} download={`${job.id}.patch`}>
+          Download patch
+        </a>
+      )}
       <a className="button" href={`${path}/bundle`} download={`${job.id}.docket.gz`}>
         Export bundle
       </a>

@@ -110,7 +110,12 @@ function JobView({ job: ref }: { job: JobRef }) {
         startedBy={nameOfActor(turns.data?.[0]?.startedBy ?? null)}
         branch={change?.branch ?? null}
       />
-      <JobActions job={ref} status={job.data.status} turn={turns.data?.length ?? 1} />
+      <JobActions
+        job={ref}
+        status={job.data.status}
+        turn={turns.data?.length ?? 1}
+        hasChange={job.data.prLink !== null || steps.data?.some((step) => step.hasChanged) === true}
+      />
       {turns.isError && <ErrorNote title="The conversation could not be loaded" message={messageOf(turns.error)} />}
       {turns.data !== undefined && steps.data !== undefined && (
         <>

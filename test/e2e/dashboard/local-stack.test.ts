@@ -54,7 +54,9 @@ describe.runIf(chromiumPath !== null)('the dashboard of npm start', () => {
     let id: string;
     try {
       id = await startJob(page, 'Create steered.md with "first"');
-      await page.locator('.actions', { hasText: 'Download patch' }).locator('a, button').first().click();
+      await page.locator('.actions', { hasText: 'Export bundle' }).locator('a, button').first().click();
+      // it would be empty
+      expect(await page.getByText('Download patch').count()).toBe(0);
       expect(await seriousProblems(page)).toEqual([]);
       await page.getByRole('button', { name: 'Cancel the job' }).click();
       await untilStatus(page, 'cancelled');
