@@ -42,6 +42,7 @@ export const keyRoutes = {
     path: '/v1/keys',
     summary: `Creates an API key, at most ${createPolicy.limit} per hour.`,
     body: createKeySchema,
+    example: { kind: 'admin', name: 'CI', role: 'member', expiresInDays: 90 },
     responses: { 201: json('The key, which is shown only once.', createdKeySchema) },
     errors: [404, 409],
   }),

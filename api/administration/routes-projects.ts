@@ -47,6 +47,7 @@ export const projectRoutes = {
     path: '/v1/projects',
     summary: 'Creates a project.',
     body: createProjectSchema,
+    example: { repository: 'https://github.com/acme/lamp' },
     maxBytes,
     responses: { 201: project },
     errors: [404, 409],

@@ -52,6 +52,8 @@ const wholeAnswer = json(
   }),
 ).content;
 
+const question = { id: '1', role: 'user', parts: [{ type: 'text', text: 'How do I install it?' }] };
+
 function ask<const Version extends Protocol, const Type extends string>(version: Version, type: Type, client: string) {
   return defineRoute({
     method: 'post',
@@ -61,6 +63,7 @@ function ask<const Version extends Protocol, const Type extends string>(version:
     params: { domain },
     headers: readerTokenHeader,
     body: messageBodySchema,
+    example: { fp: 'anonymous', messages: [question] },
     // clients send the whole conversation, with attachments as data: URLs
     maxBytes: 4_194_304,
     responses: {

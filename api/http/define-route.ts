@@ -40,6 +40,8 @@ export interface Route {
   headers?: Shape;
   /** Schema of the JSON body. The body is optional when the schema accepts `undefined`. */
   body?: z.ZodType;
+  /** A valid body, for the OpenAPI document. */
+  example?: object;
   maxBytes?: number;
   responses: Record<number, Response>;
   /** Error statuses in addition to those that the rest of the declaration implies. */

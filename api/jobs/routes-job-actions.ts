@@ -39,6 +39,7 @@ export const jobActionRoutes = {
       ),
     },
     body: jobMessageSchema,
+    example: { prompt: 'Mention it in the changelog, too' },
     maxBytes: imagePromptBytes,
     responses: { 200: json('The job, which is now active.', agentJobSchema) },
     errors: [409],

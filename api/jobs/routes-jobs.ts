@@ -29,6 +29,7 @@ export const jobRoutes = {
       ),
     },
     body: createJobSchema,
+    example: { prompt: 'Fix the typos in README.md' },
     maxBytes: imagePromptBytes,
     responses: {
       201: json('The job, which is now active.', agentJobSchema),

@@ -73,7 +73,7 @@ export function createOpenApi({ baseUrl, routes }: { baseUrl: string; routes: Re
 
 function operationOf(operationId: string, route: Route) {
   const role = roleOf(route);
-  const { summary, description, params = {}, query, headers = {}, body, responses } = route;
+  const { summary, description, params = {}, query, headers = {}, body, example, responses } = route;
   const parameters = [
     ...parametersOf('path', z.object(params)),
     ...(query === undefined ? [] : parametersOf('query', query)),
@@ -90,7 +90,7 @@ function operationOf(operationId: string, route: Route) {
     ...(body !== undefined && {
       requestBody: {
         required: !body.safeParse(undefined).success,
-        content: { 'application/json': { schema: schemaOf(body, 'input') } },
+        content: { 'application/json': { schema: schemaOf(body, 'input'), ...(example !== undefined && { example }) } },
       },
     }),
     responses: {

@@ -31,6 +31,7 @@ export const searchRoutes = {
     params: { domain },
     headers: readerTokenHeader,
     body: searchBodySchema,
+    example: { query: 'retry limit' },
     maxBytes,
     responses: {
       200: json('The best passages.', passagesSchema),

@@ -51,6 +51,7 @@ export const siteRoutes = {
     path: '/v1/sites',
     summary: 'Creates a site and indexes it in the background.',
     body: createSiteSchema,
+    example: { domain: 'acme', repository: 'https://github.com/acme/docs' },
     responses: { 201: site },
     errors: [404, 409],
   }),

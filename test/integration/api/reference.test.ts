@@ -64,6 +64,7 @@ describe.runIf(findBrowser('Chromium') !== null)('in a browser', { tags: ['slow'
       expect(await page.locator('.opblock').count()).toBe(operations.length);
       await page.locator('.opblock-summary-control').first().click();
       await page.getByText('Request body').first().waitFor();
+      await page.locator('.body-param__example', { hasText: 'Fix the typos in README.md' }).waitFor();
       const read = page.locator('.opblock', { hasText: '/healthz' });
       await read.locator('.opblock-summary-control').click();
       await read.getByRole('button', { name: 'Try it out' }).click();

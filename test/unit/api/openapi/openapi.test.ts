@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Route } from '../../../../api/http/define-route.ts';
 import { createOpenApi } from '../../../../api/openapi/openapi.ts';
 import { routes } from '../../../../api/openapi/routes.ts';
 
@@ -21,6 +22,25 @@ it('describes the job endpoints from their validators', () => {
   const operations = Object.values(document.paths).flatMap((path: any) => Object.values(path));
   for (const operation of operations as any[]) expect(operation.operationId).toMatch(/^[a-z]/);
   expect(JSON.stringify(document)).not.toContain('$schema');
+});
+
+it('has valid examples of the main requests', () => {
+  const withExamples = Object.entries<Route>(routes).filter(([, { example }]) => example !== undefined);
+  for (const [id, { body, example }] of withExamples)
+    expect([id, body?.safeParse(example).error]).toEqual([id, undefined]);
+  const document: any = createOpenApi({ baseUrl: 'https://docket.example.com', routes });
+  const { requestBody } = document.paths['/v2/agent/{projectId}/job'].post;
+  expect(requestBody.content['application/json'].example).toBe(routes.createAgentJob.example);
+  expect(withExamples.map(([id]) => id).sort()).toEqual([
+    'createAgentJob',
+    'createAssistantMessageV1',
+    'createAssistantMessageV2',
+    'createKey',
+    'createProject',
+    'createSite',
+    'searchDocumentation',
+    'sendAgentJobMessage',
+  ]);
 });
 
 it('says what each field of a question means, but one that only the AI SDK sends', () => {
