@@ -1,9 +1,17 @@
-import type { ReactNode } from 'react';
-import { isMissing, messageOf } from '../http/client.ts';
+import { useState, type ReactNode } from 'react';
+import { ApiProblem, isMissing, messageOf } from '../http/client.ts';
+import { useLatch } from '../use-latch.ts';
 import { ErrorNote, Loading } from './notes.tsx';
 
 interface LoadedProps<T> {
-  query: { data: T | undefined; error: unknown; isError: boolean; refetch(): unknown };
+  query: {
+    data: T | undefined;
+    error: unknown;
+    isError: boolean;
+    /** Whether the data is old, because it could not be read again. */
+    isRefetchError: boolean;
+    refetch(): unknown;
+  };
   /** Title shown above the error. */
   problem: string;
   /** Leads away from a page that cannot be shown. */
@@ -11,18 +19,37 @@ interface LoadedProps<T> {
   children(data: T): ReactNode;
 }
 
-/** Renders the data of a query once it has loaded. Earlier data stays visible when a refetch fails. */
+/** Renders the data of a query once it has loaded. Earlier data stays visible when a refetch fails, and says so. */
 export function Loaded<T>({ query, problem, back, children }: LoadedProps<T>) {
-  if (query.data !== undefined) return children(query.data);
-  if (query.isError)
+  const { data, error, isError, isRefetchError, refetch } = query;
+  // stays while an interval tries again, which is not to hide it every few seconds
+  const [failure, setFailure] = useState<unknown>(null);
+  if (isError && error !== failure) setFailure(error);
+  if (data !== undefined)
     return (
-      <ErrorNote
-        title={problem}
-        message={messageOf(query.error)}
-        onRetry={isMissing(query.error) ? undefined : () => void query.refetch()}
-      >
-        {back}
-      </ErrorNote>
+      <>
+        {/* a server that cannot be reached says so for all of the page */}
+        {isRefetchError && error instanceof ApiProblem && (
+          <p className="field-error" role="status">
+            Not up to date: {messageOf(error)}
+          </p>
+        )}
+        {children(data)}
+      </>
     );
-  return <Loading />;
+  if (failure === null) return <Loading />;
+  const retry = () => {
+    setFailure(null);
+    void refetch();
+  };
+  return (
+    <ErrorNote title={problem} message={messageOf(failure)} onRetry={isMissing(failure) ? undefined : retry}>
+      {back}
+    </ErrorNote>
+  );
+}
+
+/** Shows its children once each of the queries has loaded or failed, so that the parts of a page appear together. */
+export function Settled({ queries, children }: { queries: { isPending: boolean }[]; children: ReactNode }) {
+  return useLatch(queries.every(({ isPending }) => !isPending)) ? children : <Loading lines={8} />;
 }

@@ -1,8 +1,11 @@
 import { Button } from 'react-aria-components';
+import { Problem } from './fields.tsx';
 
 interface Pages {
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  error: unknown;
   fetchNextPage(): Promise<unknown>;
 }
 
@@ -10,8 +13,15 @@ interface Pages {
 export function NextPage({ list, label }: { list: Pages; label: string }) {
   if (!list.hasNextPage) return null;
   return (
-    <Button className="button next-page" isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
-      {label}
-    </Button>
+    <>
+      {list.isFetchNextPageError && <Problem error={list.error} />}
+      <Button
+        className="button next-page"
+        isDisabled={list.isFetchingNextPage}
+        onPress={() => void list.fetchNextPage()}
+      >
+        {label}
+      </Button>
+    </>
   );
 }

@@ -1,4 +1,6 @@
-import { useSession } from './session.tsx';
+import { Link } from '@tanstack/react-router';
+import { EmptyNote } from './notes.tsx';
+import { Only, useSession } from './session.tsx';
 
 /** Shows the organization's sites to choose one. Shows nothing when there is only one. */
 export function SiteChoice({ domain, onChange }: { domain: string; onChange(domain: string): void }) {
@@ -13,5 +15,22 @@ export function SiteChoice({ domain, onChange }: { domain: string; onChange(doma
         ))}
       </select>
     </label>
+  );
+}
+
+/** Shows a page that needs a site while there is none. */
+export function NoSites({ title }: { title: string }) {
+  return (
+    <>
+      <h1>{title}</h1>
+      <EmptyNote title="No sites yet">
+        <p>A site is documentation that the assistant answers from.</p>
+        <Only role="admin">
+          <Link to="/settings/$part" params={{ part: 'sites' }} className="button">
+            Create a site
+          </Link>
+        </Only>
+      </EmptyNote>
+    </>
   );
 }

@@ -1,9 +1,9 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
-import { ErrorNote, Loading } from '../components/notes.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { cost, count } from '../format.ts';
-import { answerOf, api, messageOf } from '../http/client.ts';
+import { answerOf, api } from '../http/client.ts';
 import type { Usage } from '../http/types.ts';
 import { plain } from '../plain.ts';
 import { EmptyPlots } from './plot-list.tsx';
@@ -40,20 +40,14 @@ export function UsageOverTime() {
           ))}
         </div>
       </div>
-      {usage.isPending && <Loading />}
-      {usage.isError && (
-        <ErrorNote
-          title="Usage could not be loaded"
-          message={messageOf(usage.error)}
-          onRetry={() => void usage.refetch()}
-        />
-      )}
-      {usage.data !== undefined && (
-        <div className="plots">
-          <KeyPlots assistant={usage.data.assistant} />
-          <ProjectPlots projects={usage.data.projects} />
-        </div>
-      )}
+      <Loaded query={usage} problem="Usage could not be loaded">
+        {({ assistant, projects }) => (
+          <div className="plots">
+            <KeyPlots assistant={assistant} />
+            <ProjectPlots projects={projects} />
+          </div>
+        )}
+      </Loaded>
     </section>
   );
 }

@@ -6,9 +6,8 @@ import { Missing, Pages, Breakdowns } from '../analytics/lists.tsx';
 import type { Selection } from '../analytics/selection.ts';
 import { Choice } from '../components/choice.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
-import { SiteChoice } from '../components/site-choice.tsx';
+import { NoSites, SiteChoice } from '../components/site-choice.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Analytics } from '../http/types.ts';
 import { plain } from '../plain.ts';
@@ -38,7 +37,7 @@ export function AnalyticsPage() {
     refetchInterval: 30_000,
     placeholderData: (before) => before,
   });
-  if (site === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
+  if (site === '') return <NoSites title="Analytics" />;
   const show = (change: Partial<Selection>) =>
     void navigate({ to: '/analytics', search: { ...selection, ...change }, replace: true });
   return (

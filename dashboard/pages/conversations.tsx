@@ -16,7 +16,7 @@ import { NextPage } from '../components/next-page.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
-import { SiteChoice } from '../components/site-choice.tsx';
+import { NoSites, SiteChoice } from '../components/site-choice.tsx';
 import { Ago } from '../components/time.tsx';
 import { fullTime, plural } from '../format.ts';
 import { byCursor } from '../http/all-pages.ts';
@@ -40,7 +40,7 @@ export function ConversationsPage() {
   const narrowing = narrowingOf(more);
   const navigate = useNavigate();
   useTitle('Conversations');
-  if (site === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
+  if (site === '') return <NoSites title="Conversations" />;
   const show = (change: ConversationSearch) =>
     void navigate({ to: '/conversations', search: { site, view, q, ...narrowing, ...change }, replace: true });
   return (

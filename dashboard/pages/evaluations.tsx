@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { Loaded } from '../components/loaded.tsx';
-import { EmptyNote, Loading } from '../components/notes.tsx';
+import { Loaded, Settled } from '../components/loaded.tsx';
 import { useSession } from '../components/session.tsx';
-import { SiteChoice } from '../components/site-choice.tsx';
+import { NoSites, SiteChoice } from '../components/site-choice.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { EvaluationView } from '../evaluations/evaluation.tsx';
@@ -22,7 +21,7 @@ export function EvaluationsPage() {
   const { site = sites[0]?.domain ?? '', id } = useSearch({ from: '/evaluations' });
   const navigate = useNavigate();
   useTitle('Evaluations');
-  if (site === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
+  if (site === '') return <NoSites title="Evaluations" />;
   return (
     <>
       <div className="page-head">
@@ -54,9 +53,8 @@ function SiteEvaluations({ domain }: { domain: string }) {
     refetchInterval: 5_000,
   });
   const onChange = () => sets.refetch();
-  if (sets.isPending || evaluations.isPending) return <Loading lines={8} />;
   return (
-    <>
+    <Settled queries={[sets, evaluations]}>
       <h2 className="section-head">Evaluations</h2>
       <Loaded query={evaluations} problem="Evaluations could not be loaded">
         {({ evaluations }) =>
@@ -107,6 +105,6 @@ function SiteEvaluations({ domain }: { domain: string }) {
       </Loaded>
       <h3>New question set</h3>
       <NewSet key={domain} domain={domain} onChange={onChange} />
-    </>
+    </Settled>
   );
 }

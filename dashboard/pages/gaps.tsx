@@ -3,10 +3,10 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { GapCard } from '../assistant/gap-card.tsx';
 import { countsAsReader } from '../assistant/question-settings.tsx';
-import { Loaded } from '../components/loaded.tsx';
-import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
+import { Loaded, Settled } from '../components/loaded.tsx';
+import { EmptyNote, ErrorNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
-import { SiteChoice } from '../components/site-choice.tsx';
+import { NoSites, SiteChoice } from '../components/site-choice.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { count } from '../format.ts';
@@ -24,7 +24,7 @@ export function GapsPage() {
   const { site = sites[0]?.domain ?? '', state } = useSearch({ from: '/gaps' });
   const navigate = useNavigate();
   useTitle('Gaps');
-  if (site === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
+  if (site === '') return <NoSites title="Gaps" />;
   return (
     <>
       <div className="page-head">
@@ -49,13 +49,12 @@ function SiteGaps({ domain, state }: { domain: string; state: 'dismissed' | unde
     refetchInterval: ({ state }) =>
       state.data?.gaps.every((gap) => settled.includes(gap.state)) === true ? 20_000 : 2_000,
   });
-  if (gaps.isPending) return <Loading lines={8} />;
   return (
-    <>
+    <Settled queries={[gaps]}>
       <GapList domain={domain} state={state} gaps={gaps} />
       <h2 className="section-head">Searches without results</h2>
       <EmptySearches domain={domain} />
-    </>
+    </Settled>
   );
 }
 

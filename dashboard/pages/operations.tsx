@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
-import { ErrorNote, Loading } from '../components/notes.tsx';
+import { Loaded, Settled } from '../components/loaded.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { cost, count, duration, percent, plural, tokens } from '../format.ts';
-import { answerOf, api, messageOf } from '../http/client.ts';
+import { answerOf, api } from '../http/client.ts';
 import type { Operations } from '../http/types.ts';
 import type { Age, JobFilters } from '../jobs/list/filters.ts';
 import { isSilent } from '../jobs/no-worker.tsx';
@@ -15,7 +15,6 @@ import { PlotList } from '../operations/plot-list.tsx';
 import { successOf, wholeCount } from '../operations/read-values.ts';
 import { UsageOverTime, usageQuery } from '../operations/usage.tsx';
 import { plain } from '../plain.ts';
-import { useLatch } from '../use-latch.ts';
 import { useTitle } from '../use-title.ts';
 import '../styles/settings.css';
 import '../styles/job.css';
@@ -39,7 +38,6 @@ export function OperationsPage() {
     placeholderData: (before) => before,
   });
   const usage = useQuery(usageQuery());
-  const isComplete = useLatch(!operations.isPending && !usage.isPending);
   useTitle('Operations');
   return (
     <>
@@ -53,25 +51,21 @@ export function OperationsPage() {
           ))}
         </div>
       </div>
-      {!isComplete && <Loading lines={8} />}
-      {isComplete && operations.isError && (
-        <ErrorNote
-          title="Metrics could not be loaded"
-          message={messageOf(operations.error)}
-          onRetry={() => void operations.refetch()}
-        />
-      )}
-      {isComplete && operations.data !== undefined && (
-        <>
-          <Figures operations={operations.data} />
-          <Failures failures={operations.data.failures.filter(({ category }) => category !== 'cancelled')} age={age} />
-          <Workers operations={operations.data} />
-          <Plots operations={operations.data} />
-          <UsageOverTime />
-          <ByModel models={operations.data.models} age={age} />
-          <ByProject projects={operations.data.projects} age={age} />
-        </>
-      )}
+      <Settled queries={[operations, usage]}>
+        <Loaded query={operations} problem="Metrics could not be loaded">
+          {(data) => (
+            <>
+              <Figures operations={data} />
+              <Failures failures={data.failures.filter(({ category }) => category !== 'cancelled')} age={age} />
+              <Workers operations={data} />
+              <Plots operations={data} />
+              <UsageOverTime />
+              <ByModel models={data.models} age={age} />
+              <ByProject projects={data.projects} age={age} />
+            </>
+          )}
+        </Loaded>
+      </Settled>
     </>
   );
 }

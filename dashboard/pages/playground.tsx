@@ -7,9 +7,8 @@ import { findPassages } from '../assistant/passages.ts';
 import { plainMessage } from '../assistant/plain-message.ts';
 import { PlaygroundStart } from '../assistant/playground-start.tsx';
 import { QuestionSettings, type ReaderContext } from '../assistant/question-settings.tsx';
-import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
-import { SiteChoice } from '../components/site-choice.tsx';
+import { NoSites, SiteChoice } from '../components/site-choice.tsx';
 import { queryClient } from '../queries.ts';
 import { Chat } from '../widget/chat.tsx';
 import { anonymous, createClientWith } from '../widget/client.ts';
@@ -27,7 +26,7 @@ export function PlaygroundPage() {
   const { site: domain = sites[0]?.domain ?? '', question } = useSearch({ from: '/playground' });
   const navigate = useNavigate();
   useTitle('Playground');
-  if (domain === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
+  if (domain === '') return <NoSites title="Playground" />;
   return (
     <>
       <div className="page-head">

@@ -3,7 +3,6 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { Choice } from '../components/choice.tsx';
-import { Problem } from '../components/fields.tsx';
 import { NextPage } from '../components/next-page.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
@@ -70,10 +69,7 @@ function Entries({ filters }: { filters: AuditFilters }) {
             Searching earlier entries…
           </p>
         ) : (
-          <>
-            <Problem error={audit.error} />
-            <NextPage list={audit} label="Earlier" />
-          </>
+          <NextPage list={audit} label="Earlier" />
         );
         if (entries.length === 0 && hasNextPage) return more;
         if (entries.length === 0) return <EmptyNote title={isFiltered ? 'No matching changes' : 'No changes yet'} />;

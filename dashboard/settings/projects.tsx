@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Confirm } from '../components/confirm.tsx';
+import { Only } from '../components/session.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { allPages } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
@@ -33,10 +34,12 @@ export function ProjectsPage() {
           {projects.map((project) => (
             <ProjectPanel key={project.id} project={project} />
           ))}
-          <details className="panel">
-            <summary>New project</summary>
-            <ProjectForm project={null} onSaved={refresh} />
-          </details>
+          <Only role="admin">
+            <details className="panel">
+              <summary>New project</summary>
+              <ProjectForm project={null} onSaved={refresh} />
+            </details>
+          </Only>
         </>
       )}
     </Loaded>
@@ -61,17 +64,19 @@ function ProjectPanel({ project }: { project: Project }) {
           <SecretsPanel projectId={project.id} />
         </>
       )}
-      <div className="danger">
-        <p className="hint">Deletes its jobs, webhooks and credentials, too.</p>
-        <Confirm
-          label="Delete project"
-          what="Delete"
-          title={`Delete ${project.name}?`}
-          text="This also deletes its jobs, webhooks and credentials, and stops work in progress. Branches and pull requests remain. This cannot be undone."
-          act={() => done(api.DELETE('/v1/projects/{id}', { params: { path: { id: project.id } } }))}
-          onDone={refresh}
-        />
-      </div>
+      <Only role="admin">
+        <div className="danger">
+          <p className="hint">Deletes its jobs, webhooks and credentials, too.</p>
+          <Confirm
+            label="Delete project"
+            what="Delete"
+            title={`Delete ${project.name}?`}
+            text="This also deletes its jobs, webhooks and credentials, and stops work in progress. Branches and pull requests remain. This cannot be undone."
+            act={() => done(api.DELETE('/v1/projects/{id}', { params: { path: { id: project.id } } }))}
+            onDone={refresh}
+          />
+        </div>
+      </Only>
     </details>
   );
 }

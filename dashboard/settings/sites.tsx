@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Button } from 'react-aria-components';
-import { useMay } from '../components/session.tsx';
+import { Only, useMay } from '../components/session.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
@@ -41,10 +41,12 @@ export function SitesPage() {
           {sites.map((site) => (
             <SiteCard key={site.id} site={site} />
           ))}
-          <details className="panel">
-            <summary>New site</summary>
-            <SiteForm site={null} onSaved={refresh} />
-          </details>
+          <Only role="admin">
+            <details className="panel">
+              <summary>New site</summary>
+              <SiteForm site={null} onSaved={refresh} />
+            </details>
+          </Only>
         </>
       )}
     </Loaded>
@@ -146,17 +148,19 @@ function SiteCard({ site }: { site: Site }) {
         <summary>Edit</summary>
         <SiteForm site={site} onSaved={refresh} />
         <SiteSourcesForm site={site} onSaved={refresh} />
-        <div className="danger">
-          <p className="hint">Deletes the index and the conversations, too.</p>
-          <Confirm
-            label="Delete site"
-            what="Delete"
-            title={`Delete ${domain}?`}
-            text="This also deletes its index and its conversations. This cannot be undone."
-            act={() => done(api.DELETE('/v1/sites/{domain}', { params: { path } }))}
-            onDone={refresh}
-          />
-        </div>
+        <Only role="admin">
+          <div className="danger">
+            <p className="hint">Deletes the index and the conversations, too.</p>
+            <Confirm
+              label="Delete site"
+              what="Delete"
+              title={`Delete ${domain}?`}
+              text="This also deletes its index and its conversations. This cannot be undone."
+              act={() => done(api.DELETE('/v1/sites/{domain}', { params: { path } }))}
+              onDone={refresh}
+            />
+          </div>
+        </Only>
       </details>
     </section>
   );

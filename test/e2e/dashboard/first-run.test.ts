@@ -35,6 +35,19 @@ describe.runIf(chromiumPath !== null)('the first steps', () => {
     expect(visit.complaints).toEqual([]);
   });
 
+  it('lead from a page that needs a site to where one is created', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await page.route('**/v1/session', async (route) => {
+      const session = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...session, sites: [] } });
+    });
+    await page.goto(`${shared.stack.localJson.baseUrl}/gaps`);
+    await page.getByRole('heading', { name: 'Gaps' }).waitFor();
+    await page.getByRole('link', { name: 'Create a site' }).click();
+    await page.getByText('New site').waitFor();
+  });
+
   it('select the placeholder of a sentence that is used', async () => {
     await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;

@@ -44,6 +44,7 @@ describe.runIf(chromiumPath !== null)('people', () => {
     expect(await other.getByLabel('Budget per day (USD)').first().isDisabled()).toBe(true);
     await other.getByText('This needs the role admin.').first().waitFor();
     expect(await other.getByRole('button', { name: /^(Save|Delete project)$/ }).count()).toBe(0);
+    expect(await other.getByText(/New project|Deletes its jobs/).count()).toBe(0);
     await checkLooks(other, 'project-of-viewer-light');
 
     const row = page.getByRole('row', { name: /Ada/ });
