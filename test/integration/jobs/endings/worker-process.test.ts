@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, inject, it } from 'vitest';
 import { findFreePort } from '../../../../local/processes/ports.ts';
@@ -43,6 +44,15 @@ async function startGate(target: string) {
   };
 }
 
+/** The threads of a process that look up names, read files and compress. */
+async function poolThreads(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const names = await Promise.all(
+    threads.map((id) => readFile(`/proc/${pid}/task/${id}/comm`, 'utf8').catch(() => '')),
+  );
+  return names.filter((name) => name.startsWith('libuv-worker')).length;
+}
+
 function portOf(output: string): number {
   return Number(/"port":(\d+),"msg":"health answers"/.exec(output)![1]);
 }
@@ -73,6 +83,8 @@ describe('the worker process', () => {
     expect([await health('/healthz'), await health('/readyz'), await health('/')]).toEqual([200, 200, 404]);
     const pids = async () => (await database.pool.query('select pid from workers')).rows.map(({ pid }) => pid);
     await expect.poll(pids).toEqual([worker.child.pid]);
+    // more than an organization can occupy with names whose servers do not answer
+    expect(await poolThreads(worker.child.pid!)).toBe(128);
     worker.child.kill('SIGTERM');
     expect(await worker.closed).toBe(0);
     expect(worker.output()).toContain('"msg":"worker stopped"');
