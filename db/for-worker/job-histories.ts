@@ -1,5 +1,4 @@
 import type { Pool } from 'pg';
-import { emptySnapshots } from './retention.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { withTransaction } from '../pool.ts';
 
@@ -104,12 +103,6 @@ export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
         if (ids.length === 0) return 0;
         await client.query('delete from job_events where job_id = any($1::text[])', [ids]);
         await client.query('delete from job_histories where job_id = any($1::text[])', [ids]);
-        await client.query(
-          emptySnapshots(`
-            select job_id, tree from job_snapshots join jobs on jobs.id = job_id
-            where job_id = any($1::text[]) and tree is distinct from head_tree`),
-          [ids],
-        );
         await client.query(`update job_history_exports set state = 'removed' where job_id = any($1::text[])`, [ids]);
         return ids.length;
       });

@@ -216,6 +216,13 @@ it('removes events and histories of jobs that were archived long ago, in batches
   for (let index = 0; index < 3; index += 1) {
     const job = await buildJob(database.pool, project, { status: 'archived', archivedAt: ago(91) });
     await database.pool.query(`update job_turns set status = 'failed' where job_id = $1`, [job.id]);
+    await database.pool.query("update jobs set base_commit = 'b' where id = $1", [job.id]);
+    await database.pool.query("insert into job_steps (job_id, turn, step, tree) values ($1, 1, 1, 't')", [job.id]);
+    await database.pool.query(
+      `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files, additions, deletions)
+       values ($1, 't', 'c', 'b', 'pack', '+paint', 1, 1, 0)`,
+      [job.id],
+    );
     old.push(job.id);
   }
   const young = await buildJob(database.pool, project, { status: 'archived', archivedAt: ago(89) });
@@ -229,6 +236,8 @@ it('removes events and histories of jobs that were archived long ago, in batches
   expect(rows).toEqual([{ jobId: young.id }]);
   expect(await stateOf(old[0]!)).toBe('removed');
   const { key } = await buildKey(database.pool, { organizationId: project.organizationId });
+  // the files are kept as long as the steps
+  expect((await api.ask(`/v2/agent/${project.id}/job/${old[0]!}/diff`, { key })).text).toBe('+paint');
   const gone = await api.ask(`/v2/agent/${project.id}/job/${old[0]!}/history`, { key });
   expect(gone).toMatchObject({ status: 404, body: { error: expect.stringContaining('after the job was archived') } });
 });
