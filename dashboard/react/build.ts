@@ -20,7 +20,6 @@ await build({
   jsx: 'automatic',
   external: ['react', 'react/jsx-runtime', 'ai', '@ai-sdk/react'],
   alias: { 'decode-named-character-reference': join(folder, '../widget/answer/character-references.ts') },
-  banner: { js: "'use client';" },
   legalComments: 'inline',
   logLevel: 'warning',
 });

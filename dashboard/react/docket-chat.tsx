@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
 import { Chat } from '../widget/chat.tsx';
 import { defaultLabels, type Labels } from '../widget/labels.ts';
 import { useDocketChat, type DocketChatOptions } from './use-docket-chat.ts';
@@ -14,16 +14,22 @@ export interface DocketChatProps extends DocketChatOptions {
 
 /**
  * Shows a chat with a documentation site. It fills its parent and needs `@docket/react/styles.css`. Another site or `id`
- * is another conversation.
+ * is another conversation. A server renders nothing, because the conversation is kept in the browser.
  */
 export function DocketChat(props: DocketChatProps) {
+  const isHydrated = useSyncExternalStore(
+    neverChanges,
+    () => true,
+    () => false,
+  );
+  if (!isHydrated) return null;
   return <Conversation key={JSON.stringify([props.baseUrl, props.site, props.id])} {...props} />;
 }
 
 function Conversation({ questions, labels, pagesUrl, ...options }: DocketChatProps) {
   const chat = useDocketChat(options);
   const { selection, takeSelection, forgetSelection } = usePageSelection();
-  const target = useMemo(() => ({ pagesUrl: pagesUrl ?? baseOfPage() }), [pagesUrl]);
+  const target = useMemo(() => ({ pagesUrl: pagesUrl ?? document.baseURI }), [pagesUrl]);
   return (
     <Chat
       driver={chat}
@@ -37,7 +43,6 @@ function Conversation({ questions, labels, pagesUrl, ...options }: DocketChatPro
   );
 }
 
-/** There is no page yet when a server renders the chat. */
-function baseOfPage(): string {
-  return typeof document === 'undefined' ? 'http://localhost/' : document.baseURI;
+function neverChanges(): () => void {
+  return () => {};
 }

@@ -1,3 +1,5 @@
+'use client';
+
 export { DocketChat, type DocketChatProps } from './docket-chat.tsx';
 export { useDocketChat, type DocketChat as DocketChatState, type DocketChatOptions } from './use-docket-chat.ts';
 export type { Labels } from '../widget/labels.ts';

@@ -56,6 +56,8 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
   const ending = useRef(noAdditions);
   const broken = useRef<Broken | null>(null);
   const [isLost, setLost] = useState(false);
+  // the next mount resumes an answer that was in progress, if nobody has read its end
+  const isMounted = useRef(true);
   const transport = useMemo(() => {
     const root = baseUrl.replace(/\/+$/, '');
     return new DefaultChatTransport<UIMessage>({
@@ -94,14 +96,25 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
       if (type === 'data-follow-ups') ending.current = { ...ending.current, followUps: stringsOf(data) };
     },
     // a short answer can end before React renders that it has begun, so no effect sees its states
-    onFinish({ message, isError }) {
-      if (isError) return;
+    onFinish({ message, isError, isAbort }) {
+      if (isError || isAbort) return;
       storage.forgetToken();
       const { current } = ending;
       setAdditions((known) => ({ ...known, [message.id]: current }));
     },
   });
   const { messages, status, error, sendMessage, stop, setMessages, clearError, resumeStream } = chat;
+
+  useEffect(() => {
+    isMounted.current = true;
+    return () => {
+      isMounted.current = false;
+      // StrictMode mounts again at once
+      queueMicrotask(() => {
+        if (!isMounted.current) void stop();
+      });
+    };
+  }, [stop]);
 
   useEffect(() => {
     // an answer in progress is resumed from its start
@@ -141,6 +154,16 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     broken.current = null;
   }
 
+  function stopAnswer(): void {
+    const token = storage.token();
+    // the reader has stopped reading either way
+    if (token !== null) void client.stop({ chatId: id, token }).catch(() => {});
+    storage.forgetToken();
+    restore();
+    if (isResuming) clearError();
+    void stop();
+  }
+
   function send(message: { text: string; messageId?: string }, context: QuestionContext[]): void {
     restore();
     storage.forgetToken();
@@ -168,23 +191,14 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     threadId,
     ask: (text, context) => send({ text }, context),
     edit: (messageId, text, context) => send({ text, messageId }, context),
-    stop() {
-      const token = storage.token();
-      // the reader has stopped reading either way
-      if (token !== null) void client.stop({ chatId: id, token }).catch(() => {});
-      storage.forgetToken();
-      restore();
-      if (isResuming) clearError();
-      void stop();
-    },
+    stop: stopAnswer,
     async rate(messageId, vote) {
       if (threadId === null) return;
       await client.rate({ threadId, messageId, ...vote });
       setAdditions((known) => ({ ...known, [messageId]: { ...(known[messageId] ?? noAdditions), vote } }));
     },
     clear() {
-      void stop();
-      broken.current = null;
+      stopAnswer();
       setLost(false);
       setMessages([]);
       setAdditions({});

@@ -27,9 +27,11 @@ let server: PageServer;
 beforeAll(async () => {
   if (found.every(({ path }) => path === null)) return;
   const { folder } = resources.use(await packReact());
-  const page = 'docket-react.jsx';
-  await copyFile(join(import.meta.dirname, '../fixtures/chat-pages', page), join(folder, page));
-  server = resources.use(await startPageServer(folder, ['docket-react']));
+  const pages = ['docket-react', 'docket-hook'];
+  for (const page of pages) {
+    await copyFile(join(import.meta.dirname, `../fixtures/chat-pages/${page}.jsx`), join(folder, `${page}.jsx`));
+  }
+  server = resources.use(await startPageServer(folder, pages));
   assistant = resources.use(await startAssistantStack());
 });
 
@@ -44,12 +46,12 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser: name, path }) 
   });
   beforeEach(({ skip }) => skip(path === null));
 
-  async function openChat(query: Record<string, string> = {}) {
+  async function openChat(query: Record<string, string> = {}, name = 'docket-react') {
     const { baseUrl, domain, assistantKey } = assistant.service;
     const page = await browser.newPage();
     page.setDefaultTimeout(patienceMs);
     const complaints = complaintsOf(page);
-    await page.goto(server.addressOf('docket-react', { baseUrl, domain, key: assistantKey, ...query }));
+    await page.goto(server.addressOf(name, { baseUrl, domain, key: assistantKey, ...query }));
     const answer = page.getByRole('article', { name: 'Answer' });
     const questions = page.getByRole('group', { name: 'You asked' });
     return { page, complaints, answer, questions, [Symbol.asyncDispose]: () => page.close() };
@@ -173,6 +175,37 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser: name, path }) 
     await done(page);
     expect(await answer.count()).toBe(1);
     expect(model.requests).toHaveLength(calls);
+    expect(complaints).toEqual([]);
+  });
+
+  it('resumes an answer after the component was removed in the middle of it', async () => {
+    const { model } = assistant;
+    await using chat = await openChat();
+    const { page, complaints } = chat;
+    const showOrHide = page.getByRole('button', { name: 'Show or hide the chat' });
+    model.script({ text: ['Hold ', 'its ', 'button ', 'for ', 'three ', 'seconds.'], stall: 4 });
+    await ask(page, 'How do I pair a lamp?');
+    await page.getByText('Hold its').waitFor();
+    await showOrHide.click();
+    model.release();
+    expect(await model.requests.at(-1)!.closed).toBe('complete');
+    await showOrHide.click();
+    await page.getByText('Hold its button for three seconds.').first().waitFor();
+    await done(page);
+    expect(complaints).toEqual([]);
+  });
+
+  it('stops the answer when the conversation is cleared', async () => {
+    const { model } = assistant;
+    await using chat = await openChat({}, 'docket-hook');
+    const { page, complaints } = chat;
+    model.script({ text: ['Hold ', 'its ', 'button ', 'for ', 'ever.'], stall: 4 });
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByText('Hold its').waitFor();
+    const stopped = page.waitForRequest((request) => request.method() === 'DELETE');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await stopped;
+    expect(await page.locator('p').count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 

@@ -1,5 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createElement } from 'react';
+import { renderToString } from 'react-dom/server';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkTypes, packReact, type PackedReact } from '../../support/browser/packed-react.ts';
 
@@ -57,4 +59,17 @@ it('has a client that runs without a framework', async () => {
   const conversation = createConversation({ client });
   await conversation.ask('How?');
   expect(conversation.state()).toMatchObject({ status: 'error', error: expect.stringContaining('cannot be reached') });
+});
+
+it('has components for browsers, and a client that a server may call, too', async () => {
+  const dist = join(packed.folder, 'node_modules/@docket/react/dist');
+  const clientOnly: string[] = [];
+  for (const file of packed.files.filter((file) => file.endsWith('.js'))) {
+    const code = await readFile(join(dist, '..', file), 'utf8');
+    if (/^['"]use client/.test(code)) clientOnly.push(file);
+  }
+  expect(clientOnly).toEqual(['dist/index.js']);
+  const { DocketChat } = (await import(join(dist, 'index.js'))) as typeof import('../../../dashboard/react/index.ts');
+  // a restored conversation would differ from what a server renders
+  expect(renderToString(createElement(DocketChat, { baseUrl: '', site: 'docs', apiKey: 'svc_dsc_x' }))).toBe('');
 });
