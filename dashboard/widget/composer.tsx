@@ -1,4 +1,5 @@
 import type { ReactNode, RefObject } from 'react';
+import { isComposing } from './hotkey.ts';
 import type { Labels } from './labels.ts';
 
 interface ComposerProps {
@@ -19,21 +20,14 @@ interface ComposerProps {
 
 const longestQuestion = 20_000;
 
-/** Shows the form for a question. Enter asks; Shift+Enter starts a new line. */
+/** Shows the field for a question. Enter asks; Shift+Enter starts a new line. A sandboxed frame would not submit a form. */
 export function Composer({ input, labels, draft, isBusy, selection, isEditing, children, ...on }: ComposerProps) {
   const send = () => {
     const question = draft.trim();
     if (question !== '' && !isBusy) on.onSend(question);
   };
   return (
-    <form
-      className="docket-composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isBusy) on.onStop();
-        else send();
-      }}
-    >
+    <div className="docket-composer">
       {selection !== null && (
         <p className="docket-note">
           <span>
@@ -64,16 +58,16 @@ export function Composer({ input, labels, draft, isBusy, selection, isEditing, c
           onFocus={on.onFocusField}
           onInput={(event) => on.onDraft(event.currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+            if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
             event.preventDefault();
             send();
           }}
         />
-        <button type="submit" className="docket-button docket-primary">
+        <button type="button" className="docket-button docket-primary" onClick={isBusy ? on.onStop : send}>
           {isBusy ? labels.stop : labels.ask}
         </button>
       </div>
       {children}
-    </form>
+    </div>
   );
 }

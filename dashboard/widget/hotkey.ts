@@ -1,6 +1,6 @@
 /** Returns whether a key press is the hotkey, such as `mod+i` or `shift+mod+/`. Keys typed into a field never are. */
 export function isHotkey(event: KeyboardEvent, hotkey: string): boolean {
-  if (hotkey === 'none' || event.isComposing || event.repeat) return false;
+  if (hotkey === 'none' || isComposing(event) || event.repeat) return false;
   const parts = hotkey.toLowerCase().split('+');
   const has = (name: string) => parts.includes(name);
   const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
@@ -10,6 +10,11 @@ export function isHotkey(event: KeyboardEvent, hotkey: string): boolean {
     event.altKey === has('alt') &&
     event.shiftKey === has('shift');
   return modifiersMatch && event.key.toLowerCase() === parts.at(-1) && !isTyping(event);
+}
+
+/** Returns whether a key press belongs to an input method. In Safari, the one that confirms a text comes after its end, as key 229. */
+export function isComposing(event: KeyboardEvent): boolean {
+  return event.isComposing || event.keyCode === 229;
 }
 
 function isTyping(event: KeyboardEvent): boolean {

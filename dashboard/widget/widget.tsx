@@ -2,6 +2,7 @@ import { useLayoutEffect, useMemo, useRef, useSyncExternalStore, type ReactNode 
 import { Chat } from './chat.tsx';
 import type { Client, QuestionContext } from './client.ts';
 import type { AskOptions, Conversation } from './conversation.ts';
+import { isComposing } from './hotkey.ts';
 import type { Panel } from './panel.ts';
 import { useConversation } from './use-conversation.ts';
 import type { WidgetSettings } from './widget-options.ts';
@@ -106,7 +107,7 @@ function Dialog({ title, onClose, children }: DialogProps) {
       onKeyDown={(event) => {
         event.stopPropagation();
         if (event.key === 'Tab') keepFocusIn(event.currentTarget, event);
-        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+        if (event.key !== 'Escape' || isComposing(event.nativeEvent)) return;
         // the browser would hide the dialog first and say so later, and a call to open it in between would be lost
         event.preventDefault();
         onClose();

@@ -45,16 +45,7 @@ export function Feedback({ vote, labels, onRate }: FeedbackProps) {
         {said}
       </span>
       {isExplaining && (
-        <form
-          className="docket-reasons"
-          aria-label={labels.whatIsWrong}
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (reasons.length === 0 && comment.trim() === '') return;
-            setIsExplaining(false);
-            void rate({ vote: 'down', reasons, comment: comment.trim() });
-          }}
-        >
+        <div className="docket-reasons" role="form" aria-label={labels.whatIsWrong}>
           {labels.reasons.map((reason) => (
             <label key={reason}>
               <input
@@ -75,10 +66,18 @@ export function Feedback({ vote, labels, onRate }: FeedbackProps) {
             value={comment}
             onInput={(event) => setComment(event.currentTarget.value)}
           />
-          <button type="submit" className="docket-button">
+          <button
+            type="button"
+            className="docket-button"
+            onClick={() => {
+              if (reasons.length === 0 && comment.trim() === '') return;
+              setIsExplaining(false);
+              void rate({ vote: 'down', reasons, comment: comment.trim() });
+            }}
+          >
             {labels.send}
           </button>
-        </form>
+        </div>
       )}
     </div>
   );

@@ -218,6 +218,56 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser: name, path }) 
     expect(complaints).toEqual([]);
   });
 
+  it('works in a sandbox, without storage and forms', async () => {
+    const { model } = assistant;
+    await using visited = await visit({ policy: 'sandbox' });
+    const { page, complaints } = visited;
+    await open(page);
+    model.script({ text: ['Hold ', 'its ', 'button ', 'for ', 'ever.'], stall: 4 });
+    await page.getByRole('textbox', { name: 'Question' }).fill('How do I pair a lamp?');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByText('Hold its').waitFor();
+    const call = model.requests.at(-1)!;
+    await page.getByRole('button', { name: 'Stop' }).click();
+    expect(await call.closed).toBe('aborted');
+    await page.getByRole('button', { name: 'No', exact: true }).click();
+    await page.getByRole('checkbox').first().check();
+    const form = page.getByRole('form', { name: 'What is wrong?' });
+    await form.getByRole('button', { name: 'Send' }).click();
+    await form.waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+  });
+
+  it.each([
+    ['during a composition', { isComposing: true }],
+    ['as Safari sends them after it', { keyCode: 229 }],
+  ])('leaves Enter and Escape to an input method, %s', async (_, composing) => {
+    await using visited = await visit();
+    const { page, complaints } = visited;
+    await open(page);
+    const field = page.getByRole('textbox', { name: 'Question' });
+    await field.fill('ランプ');
+    const areLeft = await field.evaluate(
+      (element, fields) =>
+        ['Enter', 'Escape'].map((key) =>
+          element.dispatchEvent(
+            new KeyboardEvent('keydown', { key, bubbles: true, composed: true, cancelable: true, ...fields }),
+          ),
+        ),
+      composing,
+    );
+    expect(areLeft).toEqual([true, true]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('is left out of a printed page', async ({ skip }) => {
+    skip(name === 'Firefox', 'tests cannot make Firefox print');
+    await using visited = await visit();
+    const { page } = visited;
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.locator('.docket-launcher').isVisible()).toBe(false);
+  });
+
   it('sends the response of the CAPTCHA that the page solves', async () => {
     const { model, service } = assistant;
     const { id, key } = await administer(service, 'POST', '/v1/keys', { kind: 'assistant' });

@@ -245,6 +245,21 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser, path }) => {
     await takeScreenshot(page, `widget-${browser}-${name}`);
   });
 
+  it('can be closed by touch at a zoom of 400 percent', async () => {
+    await using visited = await visit({ viewport: { width: 320, height: 256 } });
+    const { page, complaints } = visited;
+    await open(page);
+    shared.assistant.model.script({ text: 'Hold its button.' });
+    await ask(page, 'How do I pair a lamp?');
+    await done(page);
+    for (const label of ['New conversation', 'Close']) {
+      const { x, width } = (await page.getByRole('button', { name: label }).boundingBox())!;
+      expect(x).toBeGreaterThan(0);
+      expect(x + width).toBeLessThan(320);
+    }
+    expect(complaints).toEqual([]);
+  });
+
   it('is served as one cacheable file with a version', async () => {
     const address = `${shared.assistant.service.baseUrl}/widget.js`;
     const first = await fetch(address, { headers: { origin: 'https://docs.example' } });

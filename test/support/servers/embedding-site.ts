@@ -4,8 +4,8 @@ import { listening } from './listening.ts';
 
 export interface PageOptions {
   direction?: 'ltr' | 'rtl' | undefined;
-  /** Whether the security policy of the page allows scripts by their host or by a nonce. */
-  policy?: 'host' | 'nonce' | undefined;
+  /** Whether the security policy of the page allows scripts by their host or by a nonce, or puts the page in a sandbox. */
+  policy?: 'host' | 'nonce' | 'sandbox' | undefined;
 }
 
 export interface EmbeddingSite extends AsyncDisposable {
@@ -29,11 +29,13 @@ export async function startEmbeddingSite(docket: string): Promise<EmbeddingSite>
     const { searchParams } = new URL(request.url ?? '/', 'http://site');
     const direction = searchParams.get('direction') ?? 'ltr';
     searchParams.delete('direction');
-    const nonce = searchParams.get('policy') === 'nonce' ? randomBytes(16).toString('base64') : null;
+    const kind = searchParams.get('policy');
+    const nonce = kind === 'nonce' ? randomBytes(16).toString('base64') : null;
     searchParams.delete('policy');
     const attributes = [...searchParams].map(([name, value]) => `${name}="${value.replaceAll('"', '&quot;')}"`);
     if (nonce !== null) attributes.push(`nonce="${nonce}"`);
-    const policy = nonce === null ? policyOf(docket, "'self'") : policyOf(`'nonce-${nonce}'`, "'none'");
+    const sources = nonce === null ? policyOf(docket, "'self'") : policyOf(`'nonce-${nonce}'`, "'none'");
+    const policy = kind === 'sandbox' ? `${sources}; sandbox allow-scripts` : sources;
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
     response.end(`<!doctype html>
 <html lang="en" dir="${direction}">
