@@ -105,7 +105,7 @@ function QuestionFields({ draft, path, onChange }: QuestionFieldsProps) {
   const field = fieldsOf(draft, onChange, path);
   return (
     <div className="form">
-      <Field label="Question" {...field('text')} isRequired />
+      <Field label="Question" {...field('text')} rows={2} isRequired />
       <Field
         label="Earlier questions, one per line"
         {...field('history')}

@@ -56,7 +56,10 @@ describe.runIf(chromiumPath !== null)('the evaluations page', () => {
     await second.getByText('The documentation should answer it').click();
     await checkLooks(page, 'questions-dark');
     await page.getByRole('button', { name: 'Add question' }).click();
-    await page.getByRole('group', { name: 'Question 3' }).getByLabel('Question', { exact: true }).fill('And now?');
+    await page
+      .getByRole('group', { name: 'Question 3' })
+      .getByLabel('Question', { exact: true })
+      .fill('And now\nafter it?');
     await second.getByRole('button', { name: 'Remove question' }).click();
     await page.getByRole('button', { name: 'Save questions' }).click();
     await page
@@ -68,7 +71,7 @@ describe.runIf(chromiumPath !== null)('the evaluations page', () => {
     await first.waitFor();
     expect(await first.getByLabel('Expected pages').inputValue()).toBe('guides/scenes\nguides/lamps');
     expect(await first.getByLabel('Expected facts').inputValue()).toBe('lamp run');
-    expect(await second.getByLabel('Question', { exact: true }).inputValue()).toBe('And now?');
+    expect(await second.getByLabel('Question', { exact: true }).inputValue()).toBe('And now\nafter it?');
     expect(await page.getByRole('group', { name: /^Question \d/ }).count()).toBe(2);
     expect(visit.complaints).toEqual([]);
   });
