@@ -147,6 +147,7 @@ export function createEvaluationStore(pool: Pool): EvaluationStore {
 
     stop: (caller, siteId, id) =>
       withTransaction(pool, async (client) => {
+        if (!canBeId(id)) return false;
         const { rows } = await client.query<{ state: string }>(
           `select state from evaluations where ${ofSite} and id = $3 for update`,
           [siteId, caller.organizationId, id],

@@ -128,6 +128,7 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
       orTaken(
         name,
         withTransaction(pool, async (client) => {
+          if (!canBeId(id)) return null;
           const { rows } = await client.query<QuestionSetRow>(
             `update question_sets set name = coalesce($4, name), questions = coalesce($5, questions), updated_at = now()
              where ${ofSite} and id = $3 returning ${columns}`,
@@ -148,6 +149,7 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
 
     remove: (caller, siteId, id) =>
       withTransaction(pool, async (client) => {
+        if (!canBeId(id)) return false;
         const { rowCount } = await client.query(`delete from question_sets where ${ofSite} and id = $3`, [
           siteId,
           caller.organizationId,

@@ -151,6 +151,22 @@ describe('a query of jobs or of administration', () => {
   });
 });
 
+describe('a path', () => {
+  it('names nothing with a NUL in a parameter', async () => {
+    const named = operations.filter(({ template }) => template.includes('{'));
+    expect(named.length).toBeGreaterThan(50);
+    for (const operation of named) {
+      const at = operation.template.lastIndexOf('{');
+      const before = pathOf({ ...operation, template: operation.template.slice(0, at) });
+      const path = before + operation.template.slice(at).replace(/\{\w+\}/, 'a%00b');
+      const request = { method: operation.method, ...(operation.body !== null && { json: {} }) };
+      const key = isOfReaders(operation) ? owner.keys.assistant : owner.keys.admin;
+      const { status } = await api.ask(path, { key, ...request });
+      expect([400, 401, 403, 404, 204], operation.id).toContain(status);
+    }
+  });
+});
+
 describe("a reader's body", () => {
   it('accepts fields that a client adds', async () => {
     const search = { query: 'retries', sessionId: 'abc', metadata: { a: 1 } };
