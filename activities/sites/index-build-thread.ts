@@ -68,9 +68,9 @@ async function build(): Promise<BuildResult> {
     ...(isKept && { kept: earlier.filter(({ path }) => ownerOf(path) === prefix) }),
   }));
   try {
-    const { pages, navigation, suffix, report, counts } = await readSources(sources, known);
+    const { pages, navigation, suffix, report, found } = await readSources(sources, known);
     if (pages.length === 0 && !parts.some(({ isWithdrawn }) => isWithdrawn)) return 'no-pages';
-    return { ...buildIndex(pages, { file, previousFile, navigation, suffix, isLasting }), report, counts, hasIncludes };
+    return { ...buildIndex(pages, { file, previousFile, navigation, suffix, isLasting }), report, found, hasIncludes };
   } catch (error) {
     if (error instanceof UnreadError) return 'unread';
     throw error;

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { BuiltIndex } from '../../search/build/build-index.ts';
 import type { SourceReport } from '../../search/read/read-pages.ts';
+import type { FoundSource } from '../../search/read/read-sources.ts';
 import { runInThread, type ThreadChunk } from '../../lib/threads/run-in-thread.ts';
 import type { FolderFile } from '../workspaces/source-folder.ts';
 
@@ -56,7 +57,7 @@ export type BuildResult = (BuiltIndex & BuildReport) | 'unread' | 'no-pages';
 
 interface BuildReport {
   report: SourceReport;
-  counts: number[];
+  found: FoundSource[];
   /** Pages include files that are not among those of their source. */
   hasIncludes: boolean;
 }

@@ -6,6 +6,8 @@ import { embeddingName } from '../../lib/inputs/embedding-choice.ts';
 import { createTurns } from '../../lib/threads/turns.ts';
 import { readKnownSources, sourceKey } from '../../search/query/known-pages.ts';
 import { indexFormat, isSearchable } from '../../search/query/index-format.ts';
+import type { FoundSource } from '../../search/read/read-sources.ts';
+import { mostSkipped } from '../../search/read/source-page.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import type {
   BuildSiteInput,
@@ -135,9 +137,9 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       deps.embedding === null
         ? null
         : await embed(site, { ...deps.embedding, file, previousFile: earlierFile, signal });
-    const { changedPages, counts, hasIncludes, ...index } = built;
+    const { changedPages, found, hasIncludes, ...index } = built;
     const revision = hasIncludes ? source.wholeRevision : source.revision;
-    const report = { ...index.report, sources: reportsOf(site, parts, counts) };
+    const report = { ...index.report, sources: reportsOf(site, parts, found) };
     // an index whose vectors are not complete is built again by the next request
     const isComplete = vectors?.problem == null && parts.every(({ problem }) => problem === null);
     const replaces = current?.version ?? 0;
@@ -221,11 +223,13 @@ function filesOf(parts: SitePart[]): Pick<IndexBuildRequest, 'files' | 'parts' |
 }
 
 /** Returns the reports on the added sources, which come last. */
-function reportsOf({ sources }: SiteRow, parts: SitePart[], counts: number[]): SourceReport[] {
+function reportsOf({ sources }: SiteRow, parts: SitePart[], found: FoundSource[]): SourceReport[] {
   const first = parts.length - sources.length;
-  return parts
-    .slice(first)
-    .map(({ prefix, problem, skipped }, at) => ({ prefix, pages: counts[first + at] ?? 0, problem, skipped }));
+  return parts.slice(first).map(({ prefix, problem, skipped }, at) => {
+    const { pages = 0, skipped: files = [] } = found[first + at] ?? {};
+    const unread = files.map((file) => `${file} could not be read.`);
+    return { prefix, pages, problem, skipped: [...skipped, ...unread].slice(0, mostSkipped) };
+  });
 }
 
 /** Returns the source's name for the content of an index; another embedding model makes another index of it. */

@@ -269,7 +269,7 @@ export const siteSchema = z.object({
                 .nullable()
                 .meta({ description: 'Why earlier pages of it are kept; null if it was read.' }),
               skipped: z.array(z.string()).max(mostSkipped).meta({
-                description: 'The first pages of a website, or threads, that could not be read, each with its reason.',
+                description: 'The first pages of a website, threads, or files that could not be read, as sentences.',
               }),
             }),
           )

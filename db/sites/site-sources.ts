@@ -59,6 +59,6 @@ export interface SourceReport {
   pages: number;
   /** Why pages of it are those of an earlier index, as a sentence; null if they are up to date. */
   problem: string | null;
-  /** The first pages of a website, or threads, that could not be read, as sentences. */
+  /** The first pages of a website, threads, or files that could not be read, as sentences. */
   skipped: string[];
 }

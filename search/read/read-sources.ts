@@ -29,6 +29,14 @@ export interface SourcePart {
   readIncluded?(paths: string[]): Promise<SourceFile[]>;
 }
 
+/** What was found in one source. */
+export interface FoundSource {
+  /** Number of its pages. */
+  pages: number;
+  /** The first of its files that were not read. */
+  skipped: string[];
+}
+
 export interface ReadSources {
   pages: WantedPage[];
   /** Fingerprints of the navigations of all sources. */
@@ -37,8 +45,7 @@ export interface ReadSources {
   suffix: string;
   /** The report on the first source, with the formats of all. */
   report: SourceReport;
-  /** Number of pages of each source. */
-  counts: number[];
+  found: FoundSource[];
 }
 
 /**
@@ -51,17 +58,17 @@ export async function readSources(parts: readonly SourcePart[], known: KnownPage
   const ownerOf = createOwnerOf(parts);
   const pages: WantedPage[] = [];
   const navigation: string[] = [];
-  const counts: number[] = [];
+  const found: FoundSource[] = [];
   let suffix = '';
   let report: SourceReport | null = null;
   for (const [at, part] of parts.entries()) {
-    const add = (found: WantedPage[]) => {
-      const own = found.filter(({ path }) => ownerOf(path) === part.prefix);
+    const add = (read: WantedPage[], skipped: string[]) => {
+      const own = read.filter(({ path }) => ownerOf(path) === part.prefix);
       pages.push(...own.map((page) => inOrder(page, at)));
-      counts.push(own.filter((page) => isKnown(page) || !page.isHidden).length);
+      found.push({ pages: own.filter((page) => isKnown(page) || !page.isHidden).length, skipped });
     };
     if (part.kept !== undefined) {
-      add([...part.kept]);
+      add([...part.kept], []);
       navigation.push(fingerprints[at] ?? '-');
       continue;
     }
@@ -78,13 +85,16 @@ export async function readSources(parts: readonly SourcePart[], known: KnownPage
         return page === undefined ? null : { ...page, path: withoutPrefix(page.path, part.prefix) };
       },
     });
-    add(read.pages.map((page) => placed(page, part)));
+    add(
+      read.pages.map((page) => placed(page, part)),
+      read.report.skipped,
+    );
     navigation.push(`${mark(read.layout)}~${read.addresses}`);
     if (report === null) [report, suffix] = [read.report, read.layout.suffix ?? ''];
     else addFormats(report, read.report);
   }
   report ??= { layout: null, formats: {}, skipped: [] };
-  return { pages, navigation: navigation.join(' '), suffix, report, counts };
+  return { pages, navigation: navigation.join(' '), suffix, report, found };
 }
 
 /** Returns a function that finds the prefix of the source to which a path belongs. */

@@ -37,6 +37,7 @@ it(
     await using blog = await createTestRepository({
       'posts/first.md': `${about('badger')}\nSee [second](/second) and [start](/index).\n`,
       'posts/second.md': about('otter'),
+      'posts/api.yaml': 'openapi: 3.1.0\npaths: [\n',
     });
     await using worker = await startSiteWorker({ database });
     const source = { kind: 'repository' as const, repository: blog.path, ref: null, path: 'posts', weight: 2 };
@@ -52,7 +53,8 @@ it(
     expect(await search(database, site, 'badger')).toEqual(['badger']);
     // the page of the main source at a path of the blog is left out
     expect(await search(database, site, 'walrus')).toEqual([]);
-    expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null, skipped: [] }]);
+    const skipped = ['api.yaml could not be read.'];
+    expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null, skipped }]);
     expect(await worker.index(site)).toMatchObject({ version: 1, changedPages: 0 });
 
     await rename(blog.path, `${blog.path}.gone`);
@@ -70,7 +72,7 @@ it(
     await blog.commit({ 'posts/second.md': about('lynx') });
     expect(await worker.index(site)).toMatchObject({ version: 3, pages: 15 });
     expect(await search(database, site, 'lynx')).toEqual(['lynx']);
-    expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null, skipped: [] }]);
+    expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null, skipped }]);
 
     const owner = operatorOf(site);
     await createSiteStore(database.pool).update(owner, site.id, { sources: [] });

@@ -9,13 +9,13 @@ async function read(...parts: { prefix: string; weight?: number; files: Record<s
     weight,
     files: Object.entries(files).map(([path, text]) => fileOf(path, text)),
   }));
-  const { pages, counts, navigation } = await readSources(sources, null);
+  const { pages, found, navigation } = await readSources(sources, null);
   const full = pages.flatMap((page) => ('content' in page ? [page] : []));
-  return { byPath: Object.fromEntries(full.map((page) => [page.path, page])), counts, navigation };
+  return { byPath: Object.fromEntries(full.map((page) => [page.path, page])), found, navigation };
 }
 
 it('places the pages of a source below its prefix, with its weight, its order and its links', async () => {
-  const { byPath, counts } = await read(
+  const { byPath, found } = await read(
     { prefix: '', files: { 'SUMMARY.md': '[b](b.md)', 'b.md': '# B', 'blog/lost.md': '# Lost', 'bloggers.md': '# C' } },
     {
       prefix: 'blog',
@@ -24,7 +24,7 @@ it('places the pages of a source below its prefix, with its weight, its order an
     },
   );
   expect(Object.keys(byPath)).toEqual(['b', 'bloggers', 'blog/a', 'blog/index']);
-  expect(counts).toEqual([2, 2]);
+  expect(found.map(({ pages }) => pages)).toEqual([2, 2]);
   expect(byPath['b']).toMatchObject({ order: 0, boost: 1 });
   expect(byPath['blog/a']).toMatchObject({ order: ordersPerSource, boost: 10 });
   expect(byPath['blog/a']?.content).toContain('[a](/blog/x), [b](/blog/y), [c](//z), [d](w)');
