@@ -6,9 +6,9 @@ import type { ModelCall, StepResult } from './contract/job.ts';
 import { siteActivityQueue, webhookActivityQueue } from './contract/messages.ts';
 
 /**
- * Every activity is idempotent because it may run twice. Only site indexing limits its attempts, because Temporal also
- * counts the attempts of killed workers; the other activities count their own failures in the database. The backoff slows
- * down work that kills its worker. A few lost attempts may be bad luck, so it grows slowly: it exceeds one second after 14
+ * Every activity is idempotent because it may run twice. None limits its attempts, because Temporal also counts those of
+ * killed workers and those that found no slot; activities count their own in the database. The backoff slows down work
+ * that kills its worker. A few lost attempts may be bad luck, so it grows slowly: it exceeds one second after 14
  * attempts, and the heartbeat timeout after 18.
  */
 const retry = { initialInterval: '100ms', backoffCoefficient: 1.2, maximumInterval: '20s' } as const;
@@ -72,14 +72,13 @@ export const { archiveIdleJobs } = proxyActivities<Activities>({
 
 /**
  * Reads a whole site, which takes about a minute for a large one. A hung build fails before the workflow run times out.
- * Pages that crash the worker on every attempt fail the build after minutes; the next request tries again.
  */
 export const { buildSiteIndex } = proxyActivities<SiteActivities>({
   taskQueue: siteActivityQueue(taskQueue),
   startToCloseTimeout: '30 minutes',
   scheduleToCloseTimeout: '100 minutes',
   heartbeatTimeout,
-  retry: { ...retry, maximumAttempts: 20 },
+  retry,
 });
 
 export const { readIndexRequest, requestIndex, recordIndexFailure } = proxyActivities<SiteActivities>({

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ApplicationFailure, Context, log } from '@temporalio/activity';
+import { ApplicationFailure, log } from '@temporalio/activity';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { worseIndex, type SiteIndexing } from '../../db/for-worker/site-indexing.ts';
 import { embeddingName } from '../../lib/inputs/embedding-choice.ts';
@@ -28,7 +28,13 @@ import type { SiteIndexStore, StoredIndex } from '../../db/sites/site-indexes.ts
 export interface SiteActivityDeps extends SiteSourceDeps {
   sites: Pick<
     SiteIndexing,
-    'get' | 'requestIndex' | 'readIndexRequest' | 'readGuard' | 'answerIndexRequest' | 'recordIndexFailure'
+    | 'get'
+    | 'requestIndex'
+    | 'beginIndexRun'
+    | 'countIndexAttempt'
+    | 'readGuard'
+    | 'answerIndexRequest'
+    | 'recordIndexFailure'
   >;
   indexes: SiteIndexStore;
   attempt: Attempt;
@@ -46,6 +52,8 @@ interface Build {
   signal: AbortSignal;
 }
 
+/** Pages that crash the worker in each attempt fail the build after minutes; the next request tries again. */
+const mostAttempts = 20;
 /** A build uses a whole core, and memory for all files. */
 const buildsAtOnce = 4;
 
@@ -57,13 +65,11 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   const openSource = createSiteSource(deps);
   const artifacts = createSiteArtifacts(deps);
   const builds = createTurns(buildsAtOnce);
-  // Temporal's count includes lost workers, which is fine because every attempt starts over
-  const scope = { turn: null, countFailure: () => Promise.resolve(Context.current().info.attempt) };
 
   return {
     /** Returns the request that a run will answer; any later request is a new one. */
     async readIndexRequest({ siteId }: IndexSiteInput): Promise<string | null> {
-      return sites.readIndexRequest(siteId);
+      return sites.beginIndexRun(siteId);
     },
 
     /** Requests an index. The run is started separately. */
@@ -73,7 +79,11 @@ export function createSiteActivities(deps: SiteActivityDeps) {
 
     /** Builds and publishes the index of a site. An unchanged source publishes the same version. */
     async buildSiteIndex({ siteId, request }: BuildSiteInput): Promise<IndexSiteOutcome> {
-      return attempt(scope, async (signal) => {
+      let attempts = 0;
+      // lost workers count, too, which is fine because every attempt starts over
+      return attempt({ turn: null, countFailure: () => Promise.resolve(attempts) }, async (signal) => {
+        attempts = await sites.countIndexAttempt(siteId);
+        if (attempts > mostAttempts) throw abandoned();
         const site = await sites.get(siteId);
         if (site === null) throw unreadable('The site no longer exists.');
         try {
@@ -239,6 +249,11 @@ function revisionOf(revision: string, embedding: EmbeddingSettings | null): stri
 
 function withoutHash({ hash: _hash, ...report }: EmbeddingResult): Omit<EmbeddingResult, 'hash'> {
   return report;
+}
+
+function abandoned(): ApplicationFailure {
+  const message = `The build of the index was lost ${mostAttempts} times with its worker. See the log of the workers.`;
+  return ApplicationFailure.nonRetryable(message, FailureType.Internal);
 }
 
 function unreadable(message: string): ApplicationFailure {

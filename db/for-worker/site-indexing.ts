@@ -25,8 +25,10 @@ export interface SiteIndexing {
   listAll(): Promise<SiteRow[]>;
   /** Requests an index; a pending request is replaced. */
   requestIndex(id: string): Promise<void>;
-  /** Returns the id of the pending request; null when there is none. */
-  readIndexRequest(id: string): Promise<string | null>;
+  /** Begins a run, and returns the id of the pending request; null when there is none. */
+  beginIndexRun(id: string): Promise<string | null>;
+  /** Counts an attempt of the run, and returns how many it has had. */
+  countIndexAttempt(id: string): Promise<number>;
   /** Returns the guard of a site's index; null when it has none, or when the pending request is forced. */
   readGuard(id: string): Promise<IndexGuard | null>;
   /** Removes a request that has been fulfilled; a newer one stays. */
@@ -59,12 +61,20 @@ export function createSiteIndexing(pool: Pool): SiteIndexing {
       await pool.query('update sites set index_requested_at = now() where id = $1', [id]);
     },
 
-    async readIndexRequest(id) {
+    async beginIndexRun(id) {
       const { rows } = await pool.query<{ request: string | null }>(
-        'select index_requested_at::text as request from sites where id = $1',
+        'update sites set index_attempts = 0 where id = $1 returning index_requested_at::text as request',
         [id],
       );
       return rows[0]?.request ?? null;
+    },
+
+    async countIndexAttempt(id) {
+      const { rows } = await pool.query<{ attempts: number }>(
+        'update sites set index_attempts = index_attempts + 1 where id = $1 returning index_attempts as attempts',
+        [id],
+      );
+      return rows[0]?.attempts ?? 0;
     },
 
     async readGuard(id) {

@@ -4,7 +4,6 @@ import { buildIndexInThread, type BuildFile } from '../../../activities/sites/in
 
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
-import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -72,29 +71,26 @@ function smallFiles(count: number): BuildFile[] {
   });
 }
 
-it('gives up on a site whose pages crash the worker each time', async () => {
+it('gives up on a site whose pages crash the worker each time, until the next request', async () => {
   await using database = await createTestDatabase();
   await using repository = await createTestRepository({ 'a.md': '# Page\n' });
-  const reached = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
+  let lostAttempts = 20;
   await using worker = await startSiteWorker({
     database,
-    change: ({ indexes }) => ({
-      indexes: {
-        ...indexes,
-        async publish(id, index) {
-          reached.resolve();
-          await release.promise;
-          return indexes.publish(id, index);
+    change: ({ sites }) => ({
+      sites: {
+        ...sites,
+        async beginIndexRun(id) {
+          const request = await sites.beginIndexRun(id);
+          for (; lostAttempts > 0; lostAttempts -= 1) await sites.countIndexAttempt(id);
+          return request;
         },
       },
     }),
   });
   const site = await buildSite(database.pool, { repository: repository.path, path: '' });
-  const indexed = worker.index(site);
-  await reached.promise;
-  const { raw } = await worker.client.workflow.getHandle(indexSiteWorkflowId(site.id)).describe();
-  expect(raw.pendingActivities?.map(({ maximumAttempts }) => maximumAttempts)).toEqual([20]);
-  release.resolve();
-  await indexed;
+  const lost = expect.stringContaining('was lost 20 times');
+  expect(await worker.failure(site)).toEqual({ type: 'internal', message: lost });
+  expect(await createSiteIndexing(database.pool).get(site.id)).toMatchObject({ indexFailureMessage: lost });
+  expect(await worker.index(site)).toMatchObject({ pages: 1 });
 });

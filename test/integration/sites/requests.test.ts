@@ -37,11 +37,13 @@ function holdPublish() {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const published: string[] = [];
+  let held = 0;
   const change = ({ indexes }: SiteActivityDeps): Partial<SiteActivityDeps> => ({
     indexes: {
       ...indexes,
       async publish(site, index) {
         reached.resolve();
+        held += 1;
         await Promise.race([released.promise, Context.current().cancelled]);
         const made = await indexes.publish(site, index);
         published.push(`${site.id} ${made.version}`);
@@ -49,7 +51,7 @@ function holdPublish() {
       },
     },
   });
-  return { change, published, reached: reached.promise, release: () => released.resolve() };
+  return { change, published, held: () => held, reached: reached.promise, release: () => released.resolve() };
 }
 
 describe('an index request', () => {
@@ -64,6 +66,51 @@ describe('an index request', () => {
     await Promise.all(sites.map(({ id }) => createSiteIndexing(database.pool).requestIndex(id)));
     for (const site of sites) expect(await answered(site)).toMatchObject({ indexVersion: 1, indexFailure: null });
     expect(publishing.published.sort()).toEqual(sites.map(({ id }) => `${id} 1`).sort());
+  });
+
+  it('waits as long as other sites take the slots', { tags: 'slow' }, async () => {
+    await using repository = await createTestRepository(pages);
+    const publishing = holdPublish();
+    const begun = Promise.withResolvers<void>();
+    let started = 0;
+    const change = (deps: SiteActivityDeps): Partial<SiteActivityDeps> => ({
+      indexes: publishing.change(deps).indexes,
+      sites: {
+        ...deps.sites,
+        async beginIndexRun(id) {
+          started += 1;
+          if (started <= 2) await begun.promise;
+          return deps.sites.beginIndexRun(id);
+        },
+      },
+    });
+    await using worker = await startSiteWorker({ database, hasChores: true, slots: 4, change });
+    const { requestIndex } = createSiteIndexing(database.pool);
+    const addSites = async (count: number) => {
+      const added: SiteRow[] = [];
+      for (let number = 0; number < count; number += 1) {
+        const { organizationId } = added[0] ?? {};
+        added.push(await buildSite(database.pool, { organizationId, repository: repository.path }));
+      }
+      for (const { id } of added) await requestIndex(id);
+      return added;
+    };
+    const own = await addSites(2);
+    await expect.poll(() => started).toBe(2);
+    const others = [...(await addSites(1)), ...(await addSites(1))];
+    await expect.poll(() => publishing.held()).toBe(2);
+    // the others leave a slot for one of the two
+    begun.resolve();
+    await expect.poll(() => publishing.held()).toBe(3);
+    const attempts = async () => {
+      const found = own.map(({ id }) => worker.client.workflow.getHandle(indexSiteWorkflowId(id)).describe());
+      const pending = (await Promise.all(found)).flatMap(({ raw }) => raw.pendingActivities ?? []);
+      return Math.max(0, ...pending.map(({ attempt }) => attempt ?? 0));
+    };
+    await expect.poll(attempts, { timeout: 60_000 }).toBeGreaterThan(22);
+    publishing.release();
+    for (const site of [...own, ...others])
+      expect(await answered(site)).toMatchObject({ indexVersion: 1, indexFailure: null });
   });
 
   it('that arrives during a run is answered by the next', async () => {

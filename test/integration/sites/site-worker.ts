@@ -45,6 +45,8 @@ export interface SiteWorkerOptions {
   siteDirectories?: string;
   /** Looks for requests and maintains schedules, as a worker process does. */
   hasChores?: boolean;
+  /** Activities that run at the same time. */
+  slots?: number;
   /** Replaces or wraps the dependencies of the activities. */
   change?(deps: SiteActivityDeps): Partial<SiteActivityDeps>;
 }
@@ -77,7 +79,9 @@ export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteW
   const activities = createSiteActivities({ ...base, ...options.change?.(base) });
   const bundle = await prepareWorkflowBundle();
   const shape = { namespace: 'default', bundle, shutdownGraceMs: 0, workers: testWorkers };
-  for (const queue of [jobQueue({}, taskQueue), siteQueue(activities, taskQueue)]) {
+  const sites = siteQueue(activities, taskQueue);
+  const { slots: maxConcurrentActivities = sites.maxConcurrentActivities } = options;
+  for (const queue of [jobQueue({}, taskQueue), { ...sites, maxConcurrentActivities }]) {
     const worker = await createWorker({ connection: native, queue, ...shape });
     const run = worker.run();
     resources.defer(async () => {

@@ -61,13 +61,13 @@ it('keeps an index request until the newest one is answered', async () => {
   await sites.requestIndex(site.id);
   expect((await sites.get(site.id))?.indexRequestedAt).toBeInstanceOf(Date);
   expect(await wantedBy(sites, 100)).toContain(site.id);
-  const first = await sites.readIndexRequest(site.id);
+  const first = await sites.beginIndexRun(site.id);
   await sites.requestIndex(site.id);
   await sites.answerIndexRequest(site.id, first!);
   expect(await wantedBy(sites, 100)).toContain(site.id);
-  await sites.answerIndexRequest(site.id, (await sites.readIndexRequest(site.id))!);
+  await sites.answerIndexRequest(site.id, (await sites.beginIndexRun(site.id))!);
   expect(await wantedBy(sites, 100)).not.toContain(site.id);
-  expect(await sites.readIndexRequest(site.id)).toBeNull();
+  expect(await sites.beginIndexRun(site.id)).toBeNull();
 });
 
 it('requests an index for sites whose index has an older format', async () => {
@@ -105,7 +105,7 @@ it('records the failure of a request while it or a newer one waits, but not once
   const site = await seedSite(database.pool);
   const requested = async () => {
     await sites.requestIndex(site.id);
-    return (await sites.readIndexRequest(site.id))!;
+    return (await sites.beginIndexRun(site.id))!;
   };
   const fail = (request: string, message: string) =>
     sites.recordIndexFailure(site.id, { request, category: 'site_unreadable', message });
