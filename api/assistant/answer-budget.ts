@@ -79,7 +79,7 @@ export function createAnswerBudget({
     const held = await spending.hold(site, { mostMicros, lostMicros, siteMicros, organizationMicros: budgetMicros });
     if ('spent' in held) {
       if (held.spent === 'site') return extract;
-      throw budgetSpent();
+      throw budgetSpent(held.retryAfterSeconds);
     }
     return {
       ...call,

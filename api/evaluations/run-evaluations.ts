@@ -158,7 +158,8 @@ async function ask(
     if (answer.modelName !== model) throw spent();
     return answer;
   } catch (error) {
-    throw error instanceof ApiError && error.status === 429 ? spent() : error;
+    if (!(error instanceof ApiError) || error.status !== 429) throw error;
+    throw new PostponedError(error.message, { seconds: Number(error.headers['Retry-After']), isFailure: false });
   }
 }
 

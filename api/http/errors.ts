@@ -206,11 +206,10 @@ export const internalError = fixed(500, 'Internal error. Search the log for the 
 export const tooMuchWork = fixed(503, 'This process is too busy for this request. Try again in a moment.', 5);
 
 /** Returns the error for a spent daily budget. Days are counted in UTC. */
-export function budgetSpent(): ApiError {
-  const seconds = Math.ceil((86_400_000 - (Date.now() % 86_400_000)) / 1_000);
+export function budgetSpent(retryAfterSeconds: number): ApiError {
   const sentence =
     'The organization has reached its daily budget for jobs and answers (DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY), counting those in progress at their highest possible cost. Try again when they are done, or after 00:00 UTC.';
-  return new ApiError(429, sentence, { 'Retry-After': String(seconds) });
+  return new ApiError(429, sentence, { 'Retry-After': String(retryAfterSeconds) });
 }
 
 export function answersUnpriced(model: string): ApiError {

@@ -12,10 +12,13 @@ export interface AnswerSpendingStore {
    * Reserves the most that a model call of an answer may cost, or returns whose budget of the day it does not fit. The
    * organization's budget is exceeded by at most one call, that of the site by none.
    */
-  hold(site: SiteRef, call: AnswerCall): Promise<AnswerHold | { spent: 'site' | 'organization' }>;
+  hold(site: SiteRef, call: AnswerCall): Promise<AnswerHold | SpentBudget>;
   /** Replaces a reservation by what the call cost, even if the reservation has expired meanwhile. */
   settle(site: SiteRef, hold: AnswerHold, micros: number): Promise<void>;
 }
+
+/** Whose budget of the day is spent; that of the organization is tried again after some time. */
+type SpentBudget = { spent: 'site' } | { spent: 'organization'; retryAfterSeconds: number };
 
 /** The reservation of a call. */
 export interface AnswerHold {
@@ -28,6 +31,8 @@ export interface AnswerHold {
 
 /** Longer than any answer. */
 const holdMinutes = 10;
+/** Calls in flight take about that long. */
+const busySeconds = 30;
 
 interface AnswerCall {
   mostMicros: number;
@@ -55,6 +60,14 @@ const siteCost = `
                    where site_id = sites.id and day = (now() at time zone 'utc')::date), 0)::float8 as spent
   from sites where id = $1 and organization_id = $2`;
 
+/** While calls in flight hold the rest of the budget `$3`, they may soon leave room; else the next day does. */
+const retryAfter = `
+  select case
+    when $2 - coalesce(sum(cost_micros), 0) < $3::float8 then ${busySeconds}
+    else ceil(extract(epoch from date_trunc('day', now(), 'utc') + interval '1 day' - now()))
+  end::float8 as seconds
+  from answer_holds where organization_id = $1 and day = (now() at time zone 'utc')::date`;
+
 export function createAnswerSpendingStore(pool: Pool): AnswerSpendingStore {
   return {
     async hold({ id, organizationId }, { mostMicros, lostMicros, siteMicros, organizationMicros }) {
@@ -67,8 +80,11 @@ export function createAnswerSpendingStore(pool: Pool): AnswerSpendingStore {
         if (siteMicros !== null && ofSite.spent + mostMicros > siteMicros) return { spent: 'site' as const };
         const { rows } = await client.query<{ spent: number; held: number }>(organizationCost, [organizationId, null]);
         const { spent, held } = onlyRow(rows);
-        if (organizationMicros !== null && spent + held >= organizationMicros)
-          return { spent: 'organization' as const };
+        if (organizationMicros !== null && spent + held >= organizationMicros) {
+          const values = [organizationId, spent, organizationMicros];
+          const { seconds } = onlyRow((await client.query<{ seconds: number }>(retryAfter, values)).rows);
+          return { spent: 'organization' as const, retryAfterSeconds: seconds };
+        }
         await client.query(
           `insert into site_spending as spending (site_id, day, cost_micros)
            values ($1, (now() at time zone 'utc')::date, $2)

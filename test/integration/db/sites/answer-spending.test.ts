@@ -1,12 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createAnswerSpendingStore } from '../../../../db/sites/answer-spending.ts';
 import type { SiteRef } from '../../../../db/caller.ts';
 import { createSweeps } from '../../../../db/for-service/sweeps.ts';
 import { inTransaction } from '../../../../db/pool.ts';
 import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
+import { untilEarlyIn } from '../../../support/early-in.ts';
 import { seedSite } from '../seed.ts';
 
 let database: TestDatabase;
+beforeEach(() => untilEarlyIn('day'));
 beforeAll(async () => {
   database = await createTestDatabase();
 });
@@ -63,4 +65,20 @@ it('counts the call of a killed process as lost, once its reservation expires, a
   expect(await spentOf(site)).toEqual([10, 10]);
   await spending.settle(site, held, 30);
   expect(await spentOf(site)).toEqual([30, 30]);
+});
+
+it('is tried again soon while calls in flight hold the budget, and on the next day once it is spent', async () => {
+  const { pool } = database;
+  const spending = createAnswerSpendingStore(pool);
+  const site = await seedSite(pool);
+  const limited = { ...call, organizationMicros: 100 };
+  const held = await spending.hold(site, limited);
+  if ('spent' in held) throw new Error('The call was refused.');
+  expect(await spending.hold(site, limited)).toEqual({ spent: 'organization', retryAfterSeconds: 30 });
+  await spending.settle(site, held, 100);
+  const { rows } = await pool.query(
+    `select extract(epoch from (now() at time zone 'utc')::date + 1 - now() at time zone 'utc')::float8 as left`,
+  );
+  const refused = await spending.hold(site, limited);
+  expect(refused).toEqual({ spent: 'organization', retryAfterSeconds: expect.closeTo(rows[0].left, -1) });
 });

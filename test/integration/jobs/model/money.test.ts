@@ -132,7 +132,7 @@ describe('a limit on money', () => {
       expect(jobs[0]!.message).toContain('DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY');
       const calls = Math.ceil((budget - 4_000) / callMicros);
       expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(calls * callMicros);
-      expect(await answers.hold(site, answer)).toEqual({ spent: 'organization' });
+      expect(await answers.hold(site, answer)).toMatchObject({ spent: 'organization' });
     },
   );
 });
