@@ -98,8 +98,6 @@ const sources = z
   .refine((list) => new Set(list.map(({ prefix }) => prefix)).size === list.length, 'must have different prefixes')
   .meta({ description: 'Sources beside the repository or directory, each with a prefix of its own.' });
 
-const unsupported = z.enum(['mark', 'cut']);
-
 const settings = {
   ref: branchSchema.nullable().meta({ description: 'Branch of the repository; null for the default branch.' }),
   path: folderSchema.meta({ description: 'Folder of the pages; empty for the whole source.' }),
@@ -126,7 +124,7 @@ const settings = {
     description:
       'Model that rewrites follow-up questions, and those about the page or selected text, for the search; null for none.',
   }),
-  unsupported: unsupported.meta({
+  unsupported: z.enum(['mark', 'cut']).meta({
     description:
       'What happens to statements of a model that the pages they cite do not contain: mark reports them in citations, cut leaves them out.',
   }),
@@ -225,20 +223,11 @@ export const siteSchema = z.object({
   domain: z.string(),
   repository: z.string().nullable(),
   directory: z.string().nullable(),
-  ref: z.string().nullable(),
+  ...settings,
   path: z.string(),
   sources: z.array(publicSource).max(mostSources),
-  baseUrl: z.string().nullable(),
-  retentionDays: z.number().int(),
-  refreshMinutes: z.number().int().nullable(),
-  answerBudgetUsd: z.number().nullable(),
-  instructions: z.string().nullable(),
   starterQuestions: z.array(z.string()).max(mostStarterQuestions),
-  queryRewriting: z.string().nullable(),
-  unsupported,
   contact: z.string().nullable(),
-  requestsPerMinute: z.number().int().nullable(),
-  requestsPerDay: z.number().int().nullable(),
   indexGuard: indexGuard.nullable().meta({ description: indexGuardText }),
   index: z.object({
     version: z.number().int().meta({ description: '0 when it has none yet.' }),
