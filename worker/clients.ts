@@ -1,19 +1,15 @@
 import { join } from 'node:path';
-import { createLayerFiles, type LayerFiles } from '../activities/environment/layer-files.ts';
+import { createLayerFiles } from '../activities/environment/layer-files.ts';
 import { createEgress } from '../lib/network/egress.ts';
-import type { Forges } from '../activities/forges/forge.ts';
 import { createForges } from '../activities/forges/forges.ts';
-import type { MergedBranch, RefusedMerge } from '../activities/forges/merge-pull-request.ts';
 import type { BranchMerge, BranchPair, MergedHead } from '../activities/workspaces/merge-branch.ts';
 import { checkMerge, deleteBranch, mergeBranch } from '../activities/workspaces/merge-branch.ts';
 import { createGit } from '../activities/git/git.ts';
 import type { JobDisks } from '../activities/workspaces/job-disks.ts';
-import type { McpNetwork } from '../activities/mcp/mcp-session.ts';
-import { createPageNetwork, type PageNetwork } from '../activities/tools/fetch/fetch-page.ts';
+import { createPageNetwork } from '../activities/tools/fetch/fetch-page.ts';
 import { createLocalForge } from '../activities/forges/local-forge.ts';
 import type { ProcessHost } from '../activities/git/process-host.ts';
 import { createWorkspaces } from '../activities/workspaces/workspaces.ts';
-import type { Workspaces } from '../activities/workspaces/workspaces.ts';
 import type { WorkerPullRequestStore } from '../db/for-worker/pull-requests.ts';
 import { parseRepository } from '../lib/inputs/repository.ts';
 import type { WorkerConfig } from './config/config.ts';
@@ -21,26 +17,7 @@ import { allAuthorities } from './config/extra-authorities.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 
 /** The clients of outside systems that the activities of a process share. */
-export interface WorkerClients {
-  forges: Forges;
-  workspaces: Workspaces;
-  /** Layers that the setups of jobs' environments installed, on this machine. */
-  layerFiles: LayerFiles;
-  /** The way to MCP servers. */
-  network: McpNetwork;
-  /** The way to web pages. */
-  pages: PageNetwork;
-  /** Returns why this worker may not use a repository; null when it may. */
-  problemWithRepository(repository: string): string | null;
-  /** Folders that contain the usable local repositories and directories; null when there are none. */
-  roots: { repositories: string | null; directories: string | null };
-  /** Merges a branch of a local repository into another. */
-  mergeBranch(merge: BranchMerge): Promise<MergedBranch>;
-  /** Returns why a branch of a local repository could not be merged into another; null if it could. */
-  checkMerge(pair: BranchPair): Promise<RefusedMerge | null>;
-  /** Deletes a merged branch of any repository, unless it has moved. */
-  deleteBranch(merged: MergedHead): Promise<void>;
-}
+export type WorkerClients = ReturnType<typeof createClients>;
 
 export interface WorkerClientDeps {
   config: WorkerConfig;
@@ -52,7 +29,7 @@ export interface WorkerClientDeps {
   instrument?: InstrumentWorker;
 }
 
-export function createClients(deps: WorkerClientDeps): WorkerClients {
+export function createClients(deps: WorkerClientDeps) {
   const { config, pullRequests, processes, disks = null, instrument = uninstrumented } = deps;
   const egress = createEgress({ privateHosts: config.privateHosts });
   const { extraAuthorities, cloneLimits: limits } = config;
@@ -68,16 +45,24 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
   return {
     forges,
     workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits, disks })),
+    /** Layers that the setups of jobs' environments installed, on this machine. */
     layerFiles: createLayerFiles({ directory: config.workDirectory, mostBytes: config.environments.machineBytes }),
+    /** The way to web pages. */
     pages: createPageNetwork({ hosts: config.fetchHosts, privateHosts: config.privateHosts }),
+    /** The way to MCP servers. */
     network: { egress, privateHosts: config.privateHosts },
-    problemWithRepository(repository) {
+    /** Returns why this worker may not use a repository; null when it may. */
+    problemWithRepository(repository: string): string | null {
       const parsed = parseRepository(repository, { ...config.repositories, mayUseSsh: true });
       return parsed.ok ? null : parsed.problem;
     },
+    /** Folders that contain the usable local repositories and directories; null when there are none. */
     roots: { repositories: config.repositories.localRoot, directories: config.siteDirectories },
-    mergeBranch: (merge) => mergeBranch(git, mergeSettings, merge),
-    checkMerge: (pair) => checkMerge(git, mergeSettings, pair),
-    deleteBranch: (merged) => deleteBranch(git, mergeSettings, merged),
+    /** Merges a branch of a local repository into another. */
+    mergeBranch: (merge: BranchMerge) => mergeBranch(git, mergeSettings, merge),
+    /** Returns why a branch of a local repository could not be merged into another; null if it could. */
+    checkMerge: (pair: BranchPair) => checkMerge(git, mergeSettings, pair),
+    /** Deletes a merged branch of any repository, unless it has moved. */
+    deleteBranch: (merged: MergedHead) => deleteBranch(git, mergeSettings, merged),
   };
 }
