@@ -28,7 +28,7 @@ const sums = {
 /** Figures that are kept by model and by project: turns by how they ended, and the cost of model calls. */
 export const namedMeasures = ['completed', 'failed', 'cancelled', 'cost'] as const;
 const namedMeasure = `case kind
-  when 'completed' then 'completed' when 'step' then 'cost'
+  when 'completed' then 'completed' when 'step' then 'cost' when 'call' then 'cost'
   when 'failed' then case when category = 'cancelled' then 'cancelled' else 'failed' end
 end`;
 
@@ -44,7 +44,7 @@ const maps = {
 };
 
 /** Amount that a fact adds under its key: 1, or the cost of a model call. */
-const added = `case when kind = 'step' and map in ('models', 'projects') then cost_micros else 1 end`;
+const added = `case when kind in ('step', 'call') and map in ('models', 'projects') then cost_micros else 1 end`;
 
 const slot = 'organization_id, seconds, at';
 const columns = [slot, ...Object.keys(sums), ...Object.keys(maps)].join(', ');

@@ -4,11 +4,15 @@ import { bucketSecondsOf } from '../../../api/administration/present-operations.
 import { createOperationRollups } from '../../../db/for-service/operation-rollups.ts';
 import { operatorOf } from '../../../db/caller.ts';
 import { newId } from '../../../db/ids.ts';
+import { createJobContextStore } from '../../../db/for-worker/job-context.ts';
+import { createModelCallLeases } from '../../../db/for-worker/model-call-leases.ts';
 import { createJobForkStore } from '../../../db/jobs/job-forks.ts';
 import { createOperationsStore, type MeasuredDurations } from '../../../db/operations/operations.ts';
 import { binGrowth } from '../../../db/operations/rollups.ts';
 import { buildOrganization, buildProject, buildSite } from '../../support/database/build.ts';
+import { claimAnswer } from '../../support/database/claim-answer.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
+import { seedJob } from './seed.ts';
 import { fc, propertyRuns } from '../../support/properties.ts';
 
 /** A job of one turn with steps, and an answer; times are seconds before now. */
@@ -181,3 +185,36 @@ it(
     );
   },
 );
+
+it('costs what the jobs of a project have spent: compactions and lost calls, too', async () => {
+  await using database = await createTestDatabase();
+  const { pool } = database;
+  const { jobId, turn } = await seedJob(pool);
+  const ref = { jobId, turn, step: 1 };
+  const leases = createModelCallLeases(pool);
+  const { fence } = await claimAnswer(pool, ref);
+  await leases.begin({ ...ref, fence, micros: 40 });
+  await createJobContextStore(pool).storeCompaction({
+    ...ref,
+    uptoTurn: turn,
+    uptoStep: 1,
+    summary: '',
+    ledger: { read: {}, changed: [], todo: [] },
+    tree: null,
+    usage: { inputTokens: 20, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 5 },
+    costMicros: 300,
+  });
+  await leases.begin({ ...ref, fence, micros: 40 });
+  await leases.lose({ ...ref, fence, micros: 50 });
+  const { rows } = await pool.query('select organization_id, project_id, cost_micros::int as spent from jobs');
+  const [{ organization_id: organizationId, project_id: id, spent }] = rows;
+  expect(spent).toBe(350);
+  const store = createOperationsStore(pool);
+  for (let round = 0; round < 2; round += 1) {
+    const { series, projects } = await store.read({ organizationId }, { hours: 1, bucketSeconds: bucketSecondsOf(1) });
+    expect(series.reduce((sum, { costMicros }) => sum + costMicros, 0)).toBe(350);
+    expect(series.reduce((sum, { inputTokens }) => sum + inputTokens, 0)).toBe(20);
+    expect(projects).toMatchObject([{ id, costMicros: 350 }]);
+    await createOperationRollups(pool).add();
+  }
+});
