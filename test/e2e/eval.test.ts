@@ -252,7 +252,11 @@ it('ends in one sentence when it is used wrongly', { tags: ['slow'] }, async () 
       /^Docket does not answer at /,
     ],
     [['new'], { DOCKET_API_KEY: `svc_${'a'.repeat(61)}` }, /key/],
-    [['other'], {}, /is a run of other\/model on Docket's tasks\. Name another file\.\n$/],
+    [
+      ['other'],
+      {},
+      /is a run of other\/model on Docket's tasks\. Pass its --model and --instances, or name another file\.\n$/,
+    ],
     [['no/folder/new'], {}, /cannot be written\.\n$/],
   ];
   for (const [[name = '', ...args], env, sentence] of cases) {

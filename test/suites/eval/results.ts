@@ -76,7 +76,7 @@ export async function openRun(
   const { model, instances } = run.header;
   if (model !== wanted.model || instances !== wanted.instances)
     throw new CommandError(
-      `${file} is a run of ${model ?? "the project's model"} on ${instances ?? "Docket's tasks"}. Name another file.`,
+      `${file} is a run of ${model ?? "the project's model"} on ${instances ?? "Docket's tasks"}. Pass its --model and --instances, or name another file.`,
     );
   return { ...run, append: write };
 }
