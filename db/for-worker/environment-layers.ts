@@ -73,7 +73,9 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
         const { rows: failures } = await client.query<{ failure: string; agoMs: number }>(
           `select failure, extract(epoch from now() - failed_at)::float8 * 1000 as "agoMs" from environment_layers
            where project_id = $1 and key = $2 and held_until is not null
-             and failed_at > now() - $3::float8 * interval '1 millisecond' and failed_at <= now()`,
+             and failed_at > now() - $3::float8 * interval '1 millisecond' and failed_at <= now()
+             -- a secret that was set since may have been the cause
+             and not exists (select from project_secrets where project_id = $1 and updated_at > failed_at)`,
           [projectId, key, failureMs],
         );
         if (failures[0] !== undefined) return { state: 'failed', ...failures[0] };

@@ -5,6 +5,9 @@ import { inspectArchive } from '../../../../activities/environment/layer-archive
 import { createLayerFiles, type LayerFiles } from '../../../../activities/environment/layer-files.ts';
 import { lastLayer, provideLayer, type LayerToBuild } from '../../../../activities/environment/provide-layer.ts';
 import { createEnvironmentLayerStore } from '../../../../db/for-worker/environment-layers.ts';
+import { operatorOf } from '../../../../db/caller.ts';
+import { createSetupSecretStore } from '../../../../db/organizations/setup-secrets.ts';
+import { createSecretBox } from '../../../../lib/encryption/secret-box.ts';
 import { buildJob, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
@@ -166,6 +169,19 @@ it('is not built for a while after a failure, if the caller says so', async () =
   await database.pool.query(`update environment_layers set failed_at = failed_at - interval '1 seconds'`);
   await expect(provide(60_000)).rejects.toThrow('The disk is gone.');
   // that was no failure of the build
+  expect(await provide(60_000)).toMatchObject({ source: 'setup' });
+});
+
+it('is built again at once after a failure when a secret of its project was corrected', async () => {
+  const project = await buildProject(database.pool);
+  const secrets = createSetupSecretStore(database.pool, createSecretBox([]));
+  const set = (value: string) => secrets.set(operatorOf(project), project.id, { name: 'TOKEN', value });
+  await set('wrong');
+  const { build, provide } = layersOf(machine('n'), { projectId: project.id, key: 'one' });
+  build.mockRejectedValueOnce(new Error('exit code 3'));
+  await expect(provide()).rejects.toThrow('exit code 3');
+  expect(await provide(60_000)).toMatchObject({ source: 'failure' });
+  await set('right');
   expect(await provide(60_000)).toMatchObject({ source: 'setup' });
 });
 
