@@ -59,6 +59,11 @@ export function useDraft<Fields extends object>(
   };
 }
 
+/** Reports whether something was typed into a form and not sent. */
+export function hasDraft(name: string): boolean {
+  return readDrafts()[name] !== undefined;
+}
+
 /** Forgets what was typed, because another user may sign in. */
 export function forgetDrafts(): void {
   sessionStorage.removeItem(storageKey);

@@ -4,6 +4,7 @@ import { Choice } from '../components/choice.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Field, fieldsOf, Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
+import { LongList } from '../components/long-list.tsx';
 import { roles, useSession, type Role } from '../components/session.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
@@ -28,19 +29,24 @@ async function readKeys() {
 /** Shows the organization's keys and the ids used with them. */
 export function KeysPage() {
   const { projects, sites } = useSession();
+  const identifiers = [
+    ...projects.map(({ id, name }) => ({ what: 'project', name, id })),
+    ...sites.map(({ domain }) => ({ what: 'site', name: domain, id: domain })),
+  ];
   const keys = useQuery({ queryKey, queryFn: readKeys });
   return (
     <>
       <h2>Identifiers</h2>
       <p className="quiet">The ids used in API URLs.</p>
-      <Table name="Identifiers" columns={['Type', 'Name', 'In URLs']}>
-        {projects.map(({ id, name }) => (
-          <Identifier key={id} what="project" name={name} id={id} />
-        ))}
-        {sites.map(({ domain }) => (
-          <Identifier key={domain} what="site" name={domain} id={domain} />
-        ))}
-      </Table>
+      <LongList items={identifiers} what="identifiers" textOf={({ name, id }) => `${name} ${id}`}>
+        {(shown) => (
+          <Table name="Identifiers" columns={['Type', 'Name', 'In URLs']}>
+            {shown.map((identifier) => (
+              <Identifier key={identifier.id} {...identifier} />
+            ))}
+          </Table>
+        )}
+      </LongList>
       <h2>API keys</h2>
       <p className="quiet">
         An admin key is secret, for servers and for this dashboard; its role limits what it may do. An assistant key is
@@ -49,11 +55,15 @@ export function KeysPage() {
       <NewKey />
       <Loaded query={keys} problem="Keys could not be loaded">
         {({ keys }) => (
-          <Table name="API keys" columns={['Name', 'Kind', 'Role', 'State', 'Last used', 'Created']} hasActions>
-            {keys.map((key) => (
-              <KeyRow key={key.id} row={key} />
-            ))}
-          </Table>
+          <LongList items={keys} what="keys" textOf={({ name, id }) => `${name ?? ''} ${id}`}>
+            {(shown) => (
+              <Table name="API keys" columns={['Name', 'Kind', 'Role', 'State', 'Last used', 'Created']} hasActions>
+                {shown.map((key) => (
+                  <KeyRow key={key.id} row={key} />
+                ))}
+              </Table>
+            )}
+          </LongList>
         )}
       </Loaded>
     </>

@@ -16,9 +16,14 @@ const forges = [
   ['local', 'local: pages of this dashboard'],
 ] as const;
 
+/** Returns under which name the form keeps what was typed. */
+export function draftNameOf(project: Project | null): string {
+  return project === null ? 'new project' : `project ${project.id}`;
+}
+
 /** Creates a project or updates the given one. A token can be set but is never shown. */
 export function ProjectForm({ project, onSaved }: { project: Project | null; onSaved(): unknown }) {
-  const form = useDraft(project === null ? 'new project' : `project ${project.id}`, draftOf(project));
+  const form = useDraft(draftNameOf(project), draftOf(project));
   const draft = form.values;
   const { forge } = draft;
   const address = draft.repository.trim();

@@ -3,13 +3,15 @@ import { useState } from 'react';
 import { Confirm } from '../components/confirm.tsx';
 import { Only } from '../components/session.tsx';
 import { Loaded } from '../components/loaded.tsx';
+import { LongList } from '../components/long-list.tsx';
+import { hasDraft } from '../drafts.ts';
 import { allPages } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Project } from '../http/types.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
 import { GuidancePanel } from './guidance-form.tsx';
 import { McpServersPanel } from './mcp-servers-form.tsx';
-import { ProjectForm } from './project-form.tsx';
+import { draftNameOf, ProjectForm } from './project-form.tsx';
 import { SecretsPanel } from './secrets-panel.tsx';
 
 const queryKey = ['projects'];
@@ -31,9 +33,13 @@ export function ProjectsPage() {
     <Loaded query={projects} problem="Projects could not be loaded">
       {({ projects }) => (
         <>
-          {projects.map((project) => (
-            <ProjectPanel key={project.id} project={project} />
-          ))}
+          <LongList
+            items={projects}
+            what="projects"
+            textOf={({ name, repository, id }) => `${name} ${repository} ${id}`}
+          >
+            {(shown) => shown.map((project) => <ProjectPanel key={project.id} project={project} />)}
+          </LongList>
           <Only role="admin">
             <details className="panel">
               <summary>New project</summary>
@@ -46,19 +52,19 @@ export function ProjectsPage() {
   );
 }
 
-/** Shows the settings of a project. What has to be read for them is read once they are opened. */
+/** Shows the settings of a project, once they are opened or while they have unsaved changes. */
 function ProjectPanel({ project }: { project: Project }) {
-  const [isOpen, setIsOpen] = useState(false);
+  const [isOpen, setIsOpen] = useState(() => hasDraft(draftNameOf(project)));
   return (
-    <details className="panel" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+    <details className="panel" open={isOpen} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>
         {project.name} <code className="quiet">{project.repository}</code>{' '}
         <span className="badge">{project.forge}</span>
         {project.hasForgeToken && <span className="badge badge-good">own forge token</span>}
       </summary>
-      <ProjectForm project={project} onSaved={refresh} />
       {isOpen && (
         <>
+          <ProjectForm project={project} onSaved={refresh} />
           <GuidancePanel projectId={project.id} />
           <McpServersPanel projectId={project.id} />
           <SecretsPanel projectId={project.id} />

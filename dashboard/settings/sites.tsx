@@ -6,6 +6,7 @@ import { Only, useMay } from '../components/session.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
+import { LongList } from '../components/long-list.tsx';
 import { Ago } from '../components/time.tsx';
 import { plural } from '../format.ts';
 import { allPages } from '../http/all-pages.ts';
@@ -38,9 +39,9 @@ export function SitesPage() {
     <Loaded query={sites} problem="Sites could not be loaded">
       {({ sites }) => (
         <>
-          {sites.map((site) => (
-            <SiteCard key={site.id} site={site} />
-          ))}
+          <LongList items={sites} what="sites" textOf={({ domain }) => domain}>
+            {(shown) => shown.map((site) => <SiteCard key={site.id} site={site} />)}
+          </LongList>
           <Only role="admin">
             <details className="panel">
               <summary>New site</summary>

@@ -11,7 +11,9 @@ describe.runIf(chromiumPath !== null)('a form of the settings', () => {
     const { baseUrl, projectId, adminKey } = shared.stack.localJson;
     const parts = page.getByRole('navigation', { name: 'Settings' });
     await page.goto(`${baseUrl}/settings/projects`);
-    const panel = page.locator('details.panel', { hasText: projectId });
+    const panel = page.locator('details.panel', { hasText: 'lamp.git' });
+    await panel.waitFor();
+    expect(await panel.locator('form').count()).toBe(0);
     await panel.locator('summary').first().click();
     const check = panel.getByLabel('Check command');
     await check.fill('npm run check');
