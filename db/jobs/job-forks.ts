@@ -4,7 +4,7 @@ import { writeAudit } from '../organizations/audit.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { messageEvent } from './job-messages.ts';
 import { earlierJob, type CreatedJob, type EarlierJob, type Idempotency, type JobRow } from './jobs.ts';
-import { isMergedBy, jobColumns, treeAt } from './job-statements.ts';
+import { isMergedBy, jobColumns, treeAt, withLineage } from './job-statements.ts';
 import { withTransaction } from '../pool.ts';
 import { SnapshotRemovedError, TranscriptRemovedError } from './snapshot-removed.ts';
 import { takeAllowance, type RateLimitCounter } from '../operations/rate-limits.ts';
@@ -44,9 +44,10 @@ export interface JobForkStore {
 }
 
 interface Source {
-  job: JobRow;
   at: StepRef;
   tree: string | null;
+  /** The job that has the snapshot of the tree. */
+  keeper: string;
 }
 
 const isFinished = `response is not null and (tool_results is not null or jsonb_array_length(response -> 'toolCalls') = 0)`;
@@ -62,8 +63,8 @@ export function createJobForkStore(pool: Pool): JobForkStore {
       await checkTranscript(client, jobId);
       const problem = await problemWith(client, at, request.prompt);
       if (problem !== null) return problem;
-      const source = { job, at, tree: await findTree(client, at) };
-      await checkKept(client, jobId, source.tree);
+      const tree = await findTree(client, at);
+      const source = { at, tree, keeper: await keeperOf(client, at, tree) };
       if (!(await insertJob(client, request, source))) {
         const earlier = await earlierJob(client, caller, job.projectId, request.idempotency);
         // otherwise the other job was deleted since it was read
@@ -84,13 +85,25 @@ export function createJobForkStore(pool: Pool): JobForkStore {
   return { fork };
 }
 
-/** Throws SnapshotRemovedError when the tree can no longer be restored. */
-async function checkKept(client: PoolClient, jobId: string, tree: string | null): Promise<void> {
-  const { rowCount } = await client.query(
-    'select from job_snapshots where job_id = $1 and tree = $2 and removed_at is not null for share',
+/** Returns the job that has the snapshot of the tree after a step. Throws SnapshotRemovedError when it can no longer be restored. */
+async function keeperOf(client: PoolClient, { jobId, turn, step }: StepRef, tree: string | null): Promise<string> {
+  if (tree === null) return jobId;
+  const { rows } = await client.query<{ id: string; isRemoved: boolean }>(
+    `${withLineage} select lineage.id, removed_at is not null as "isRemoved"
+     from lineage join job_snapshots as kept on job_id = lineage.id and tree = $2
+     order by removed_at is not null, distance limit 1 for share of kept`,
     [jobId, tree],
   );
+  const [kept] = rows;
+  if (kept?.isRemoved === true) throw new SnapshotRemovedError();
+  if (kept !== undefined) return kept.id;
+  // the tree of the base commit has none
+  const { rowCount } = await client.query(
+    `${withLineage} select from lineage where forked_from is null and (forked_turn, forked_step) > ($2, $3)`,
+    [jobId, turn, step],
+  );
   if (rowCount !== 0) throw new SnapshotRemovedError();
+  return jobId;
 }
 
 /** Throws TranscriptRemovedError when the steps are gone. */
@@ -128,7 +141,7 @@ async function findTree(client: PoolClient, { jobId, turn, step }: StepRef): Pro
 }
 
 /** False when another job has the idempotency key, or when the job to fork was deleted. */
-async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Source): Promise<boolean> {
+async function insertJob(client: PoolClient, request: NewFork, { at, tree, keeper }: Source): Promise<boolean> {
   const { rowCount } = await client.query(
     `insert into jobs (id, project_id, organization_id, status, phase, turn, repository, requested_ref, base_branch,
                        base_commit, model, fallback_models, reasoning_effort, max_output_tokens, draft,
@@ -138,7 +151,7 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
             coalesce(
               -- unless it was merged by then: the tree is the base of that turn
               (select base_commit from job_snapshots as kept
-               where job_id = $2 and tree = $5 and not ${isMergedBy({ job: '$2', turn: '$3' })}),
+               where job_id = $11 and tree = $5 and not ${isMergedBy({ job: '$2', turn: '$3' })}),
               (select base_commit from job_turns where job_id = $2 and turn <= $3 and base_commit is not null
                order by turn desc limit 1),
               base_commit
@@ -163,13 +176,14 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
       request.idempotency?.key ?? null,
       request.idempotency?.requestHash ?? null,
       request.models?.slice(1) ?? null,
+      keeper,
     ],
   );
   return rowCount === 1;
 }
 
 /** Copies conversation and tree. The other job has paid for the steps, so they cost nothing here. */
-async function copyHistory(client: PoolClient, id: string, { at, tree }: Source): Promise<void> {
+async function copyHistory(client: PoolClient, id: string, { at, tree, keeper }: Source): Promise<void> {
   const values = [id, at.jobId, at.turn, at.step];
   const upToStep = '(turn < $3 or (turn = $3 and step <= $4))';
   for (const statement of [
@@ -210,7 +224,7 @@ async function copyHistory(client: PoolClient, id: string, { at, tree }: Source)
     `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files, additions, deletions)
      select $1, tree, commit, base_commit, pack, patch, changed_files, additions, deletions
      from job_snapshots where job_id = $2 and tree = $3`,
-    [id, at.jobId, tree],
+    [id, keeper, tree],
   );
 }
 

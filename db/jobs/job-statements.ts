@@ -163,6 +163,17 @@ export const treeAt = `
   where (turn, step, later) <= ($2, $3, 0)
   order by turn desc, step desc, later desc limit 1`;
 /**
+ * The job `$1` and those that it goes back to, nearest first by `distance`: a fork has no snapshots of the trees before the one that
+ * it began with. `forked_from` is null where the other job was deleted.
+ */
+export const withLineage = `
+  with recursive lineage as (
+    select id, forked_from, forked_turn, forked_step, 0 as distance from jobs where id = $1
+    union all
+    select jobs.id, jobs.forked_from, jobs.forked_turn, jobs.forked_step, distance + 1
+    from lineage join jobs on jobs.id = lineage.forked_from
+  )`;
+/**
  * Condition: by a turn of the job `job`, the base commit of the snapshot `kept` was replaced by one that contains its change.
  */
 export const isMergedBy = ({ job, turn }: { job: string; turn: string }) => `

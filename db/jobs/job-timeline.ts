@@ -3,7 +3,7 @@ import { SnapshotRemovedError, TranscriptRemovedError } from './snapshot-removed
 import type { StepRef } from '../../workflows/contract/job.ts';
 import type { Owner } from '../caller.ts';
 import type { ImageRef } from './job-images.ts';
-import { isJobOf, isMergedBy, newestTree, ofBase, treeAt } from './job-statements.ts';
+import { isJobOf, isMergedBy, newestTree, ofBase, treeAt, withLineage } from './job-statements.ts';
 import { turnRows, type TimelineTurn } from './timeline-turns.ts';
 
 /** A tool call with its result; lists truncate long inputs and outputs. */
@@ -228,11 +228,10 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
       const { rows } = await pool.query<{ patch: string; isRemoved: boolean }>({
         name: 'job-timeline-patch',
         text: `
-          select patch, removed_at is not null as "isRemoved" from job_snapshots as kept
-          -- of the trees before the one that a fork began with, only the other job has snapshots
-          where job_id in ($1, (select forked_from from jobs where id = $1)) and ${isJobOf('$1', '$4')}
-            and tree = (${treeAt}) and not ${isMergedBy({ job: '$1', turn: '$2' })}
-          order by job_id = $1 desc limit 1`,
+          ${withLineage}
+          select patch, removed_at is not null as "isRemoved" from lineage join job_snapshots as kept on job_id = lineage.id
+          where ${isJobOf('$1', '$4')} and tree = (${treeAt}) and not ${isMergedBy({ job: '$1', turn: '$2' })}
+          order by distance limit 1`,
         values: [jobId, turn, step, owner.organizationId],
       });
       await checkKept(rows, owner, jobId);
