@@ -21,6 +21,7 @@ const notForPersons = [
   'DOCKET_SUPERVISOR_PID',
   'NODE_COMPILE_CACHE',
   'NODE_DISABLE_COMPILE_CACHE',
+  'UV_THREADPOOL_SIZE',
 ];
 
 /** Variables of `.env.example`: section → name → default. */
