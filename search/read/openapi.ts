@@ -93,9 +93,11 @@ function detailsOf(
   item: Record<string, unknown>,
   operation: Record<string, unknown>,
 ): string {
-  const parameters = [item.parameters, operation.parameters].flatMap((list) =>
+  const listed = [item.parameters, operation.parameters].flatMap((list) =>
     Array.isArray(list) ? list.slice(0, mostParameters).map((found) => resolveReference(api, found)) : [],
   );
+  // a parameter of the operation replaces that of the path
+  const parameters = [...new Map(listed.map((found) => [keyOfParameter(found), found])).values()];
   const isBody = (parameter: unknown) => isRecord(parameter) && parameter.in === 'body';
   const parts = [
     parametersOf(
@@ -117,6 +119,10 @@ function detailsOf(
     );
   parts.push(responsesOf(api, operation.responses, operation.produces ?? api.produces));
   return joined(parts).slice(0, longestDetails);
+}
+
+function keyOfParameter(parameter: unknown): string {
+  return isRecord(parameter) ? `${textOf(parameter.in)} ${textOf(parameter.name)}` : '';
 }
 
 function joined(parts: string[]): string {

@@ -98,3 +98,11 @@ it('names descriptions that are malformed', async () => {
   expect(pages.map(({ path }) => path)).toEqual(['page']);
   expect(report.skipped).toEqual(['broken.json', 'broken.yaml']);
 });
+
+it('says of a parameter what the operation says, and else what the path does', () => {
+  const parameter = (name: string, type: string) => ({ name, in: 'path', schema: { type } });
+  const get = { parameters: [parameter('id', 'integer')], responses: {} };
+  const paths = { '/users/{id}/{part}': { parameters: [parameter('id', 'string'), parameter('part', 'string')], get } };
+  const [operation] = operationsOf(JSON.stringify({ openapi: '3.0.0', paths }));
+  expect(operation?.details).toBe('## Parameters\n\n- `id` (path, integer)\n- `part` (path, string)');
+});
