@@ -46,7 +46,7 @@ export function ActionForm({ label, action, draft, children, name, role = 'admin
       onInput={() => setCorrected(action.error)}
       onSubmit={(event) => {
         event.preventDefault();
-        action.mutate();
+        if (!action.isPending) action.mutate();
       }}
     >
       {may ? (
@@ -54,11 +54,18 @@ export function ActionForm({ label, action, draft, children, name, role = 'admin
           <FormError value={error}>{children}</FormError>
           {!isAtField && <Problem error={error} />}
           <div className="actions">
-            <Button type="submit" className="button button-primary" isDisabled={action.isPending}>
+            {/* a disabled button would lose the focus */}
+            <Button type="submit" className="button button-primary" aria-disabled={action.isPending}>
               {label}
             </Button>
             {draft?.isChanged === true && !action.isPending && (
-              <Button className="button button-quiet" onPress={draft.forget}>
+              <Button
+                className="button button-quiet"
+                onPress={() => {
+                  draft.forget();
+                  form.current?.querySelector<HTMLElement>('[type=submit]')?.focus();
+                }}
+              >
                 Discard changes
               </Button>
             )}

@@ -60,8 +60,8 @@ export function Confirm<Answer>({
                 <div className="actions">
                   <Button
                     className={`button ${isMain ? 'button-primary' : 'button-danger-fill'}`}
-                    isDisabled={action.isPending}
-                    onPress={() => action.mutate(undefined, { onSuccess: close })}
+                    aria-disabled={action.isPending}
+                    onPress={() => !action.isPending && action.mutate(undefined, { onSuccess: close })}
                   >
                     {what}
                   </Button>

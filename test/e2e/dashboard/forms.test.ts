@@ -46,12 +46,16 @@ describe.runIf(chromiumPath !== null)('a form of the settings', () => {
     await page.getByLabel('Admin key').fill(adminKey);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect.poll(() => check.inputValue()).toBe('npm run check');
-    await panel.getByRole('button', { name: 'Save', exact: true }).click();
+    const save = panel.getByRole('button', { name: 'Save', exact: true });
+    await save.press('Enter');
     await panel.getByText('Saved.').waitFor();
+    expect(await save.evaluate((button) => button === document.activeElement)).toBe(true);
     await parts.getByRole('link', { name: 'Sites' }).click();
     expect(await page.getByLabel('Domain').inputValue()).toBe('half-typed');
-    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await page.getByRole('button', { name: 'Discard changes' }).press('Enter');
     expect(await page.getByLabel('Domain').inputValue()).toBe('');
+    const create = page.getByRole('button', { name: 'Create site' });
+    expect(await create.evaluate((button) => button === document.activeElement)).toBe(true);
     expect(visit.complaints).toEqual([]);
   });
 
