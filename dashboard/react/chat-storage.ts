@@ -9,7 +9,7 @@ interface StoredChat {
   additions: Record<string, AnswerAdditions>;
 }
 
-/** Keeps a chat, and the secret that resumes its answer in progress, until the tab is closed. */
+/** Keeps a chat, and the secret that resumes its answer in progress, until the tab is closed, or the page without storage. */
 export interface ChatStorage {
   load(): StoredChat;
   save(chat: StoredChat): void;
@@ -29,6 +29,7 @@ export function createChatStorage(key: string): ChatStorage {
       return null;
     }
   };
+  let token = attempt((storage) => storage.getItem(tokenKey));
   return {
     load() {
       const stored = parseJson(attempt((storage) => storage.getItem(key)) ?? '');
@@ -41,15 +42,16 @@ export function createChatStorage(key: string): ChatStorage {
       };
     },
     save: (chat) => void attempt((storage) => storage.setItem(key, JSON.stringify(chat))),
-    token: () => attempt((storage) => storage.getItem(tokenKey)),
-    keepToken: (token) => void attempt((storage) => storage.setItem(tokenKey, token)),
-    forgetToken: () => void attempt((storage) => storage.removeItem(tokenKey)),
-    clear() {
-      attempt((storage) => {
-        storage.removeItem(key);
-        storage.removeItem(tokenKey);
-      });
+    token: () => token,
+    keepToken(received) {
+      token = received;
+      attempt((storage) => storage.setItem(tokenKey, received));
     },
+    forgetToken() {
+      token = null;
+      attempt((storage) => storage.removeItem(tokenKey));
+    },
+    clear: () => void attempt((storage) => storage.removeItem(key)),
   };
 }
 

@@ -4,10 +4,17 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { marksOf } from '../widget/answer/answer-events.ts';
 import type { ChatDriver } from '../widget/chat-driver.ts';
 import type { AnswerAdditions, ChatMessage } from '../widget/chat-state.ts';
-import { anonymous, createClientWith, type ClientOptions, type QuestionContext } from '../widget/client.ts';
+import {
+  accepted,
+  anonymous,
+  AnswerError,
+  createClientWith,
+  type ClientOptions,
+  type QuestionContext,
+} from '../widget/client.ts';
 import { interrupted, resumeWaits, unreachable } from '../widget/resume-waits.ts';
 import { createProvenFetch } from '../widget/proven-fetch.ts';
-import { parseJson, stringIn, stringsOf } from '../widget/unknown-fields.ts';
+import { stringIn, stringsOf } from '../widget/unknown-fields.ts';
 import { createChatStorage } from './chat-storage.ts';
 
 export interface DocketChatOptions extends ClientOptions {
@@ -72,7 +79,7 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
       },
       fetch: async (input, init) => {
         ending.current = noAdditions;
-        const response = await provenFetch(input, init);
+        const response = await accepted(await provenFetch(input, init));
         const token = response.headers.get('X-Resume-Token');
         if (token !== null) storage.keepToken(token);
         if (response.status === 204) {
@@ -122,7 +129,7 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     storage.save({ messages: kept, additions });
   }, [storage, messages, status, additions]);
 
-  const isResuming = status === 'error' && storage.token() !== null && isConnection(error, broken.current);
+  const isResuming = status === 'error' && storage.token() !== null && isConnection(error);
 
   useEffect(() => {
     if (status === 'ready' && !isLost) broken.current = null;
@@ -187,7 +194,13 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     chat,
     messages: shown,
     status: isLost ? 'error' : isResuming ? 'streaming' : status,
-    error: isLost ? interrupted : isResuming || error === undefined ? null : sentenceOf(error),
+    error: isLost
+      ? interrupted
+      : isResuming || error === undefined
+        ? null
+        : error instanceof TypeError
+          ? unreachable
+          : error.message,
     threadId,
     ask: (text, context) => send({ text }, context),
     edit: (messageId, text, context) => send({ text, messageId }, context),
@@ -221,19 +234,9 @@ function shownMessage({ id, role, parts }: UIMessage): Omit<ChatMessage, keyof A
   };
 }
 
-/** Returns the API's sentence. The transport throws the body of an error response as the error's message. */
-function sentenceOf(error: Error): string {
-  if (error instanceof TypeError) return unreachable;
-  return refusalOf(error) ?? error.message;
-}
-
-function refusalOf({ message }: Error): string | null {
-  return stringIn(parseJson(message), 'error');
-}
-
-/** Reports whether an answer stopped because of its connection. While it is resumed, a proxy may answer in between. */
-function isConnection(error: Error | undefined, broken: Broken | null): boolean {
-  return error !== undefined && (error instanceof TypeError || (broken !== null && refusalOf(error) === null));
+/** Reports whether the connection broke, or nobody serves it while a server restarts. */
+function isConnection(error: Error | undefined): boolean {
+  return error instanceof TypeError || (error instanceof AnswerError && error.status >= 500);
 }
 
 function upToQuestion(messages: UIMessage[]): UIMessage[] {

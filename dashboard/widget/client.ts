@@ -143,9 +143,7 @@ export function createClientWith(
         ...(token === null || token === undefined ? {} : { 'X-Reader-Token': token }),
       },
     });
-    if (response.ok) return response;
-    const sentence = stringIn(parseJson(await response.text()), 'error');
-    throw new AnswerError(response.status, sentence ?? `The assistant answered with status ${response.status}.`);
+    return accepted(response);
   }
 
   function post(url: string, body: unknown, signal?: AbortSignal): Promise<Response> {
@@ -206,6 +204,13 @@ export function createClientWith(
       };
     },
   };
+}
+
+/** Throws AnswerError for a response that is an error. */
+export async function accepted(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const sentence = stringIn(parseJson(await response.text()), 'error');
+  throw new AnswerError(response.status, sentence ?? `The assistant answered with status ${response.status}.`);
 }
 
 function eventsOf({ body }: Response): AsyncIterable<AnswerEvent> {
