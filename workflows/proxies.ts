@@ -19,6 +19,9 @@ const retry = { initialInterval: '100ms', backoffCoefficient: 1.2, maximumInterv
  */
 const heartbeatTimeout = '2s';
 
+/** What ends a turn goes before the steps of other turns: it is short, it frees a slot for good, and its time is limited. */
+const priority = { priorityKey: 1 } as const;
+
 /** Workflow code is loaded for each execution, so this is the task queue of the current one. */
 const { taskQueue } = workflowInfo();
 
@@ -58,10 +61,16 @@ export const { publish, keepWork } = proxyActivities<Activities>({
   scheduleToCloseTimeout: '20 minutes',
   heartbeatTimeout,
   retry,
+  priority,
 });
 
 /** A single short write, retried until the database is back. */
-export const { recordOutcome } = proxyActivities<Activities>({ startToCloseTimeout: '10s', heartbeatTimeout, retry });
+export const { recordOutcome } = proxyActivities<Activities>({
+  startToCloseTimeout: '10s',
+  heartbeatTimeout,
+  retry,
+  priority,
+});
 
 /** Runs short statements in batches. */
 export const { archiveIdleJobs } = proxyActivities<Activities>({

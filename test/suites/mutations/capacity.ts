@@ -32,6 +32,13 @@ export const capacityMutations: Mutation[] = [
     ...fairSlots,
   },
   {
+    name: 'what ends a turn waits behind the steps of others',
+    file: 'workflows/proxies.ts',
+    find: '{ priorityKey: 1 }',
+    replace: '{ priorityKey: 3 }',
+    ...fairSlots,
+  },
+  {
     name: 'connections are taken without a holder',
     file: 'db/fair-pool.ts',
     find: 'const holder = this.#holderOf();',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createJobStarter } from '../../../../api/jobs/job-starter.ts';
 import { createOutboxStore } from '../../../../db/jobs/outbox.ts';
+import { jobWorkflowId } from '../../../../workflows/contract/messages.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
@@ -41,6 +42,10 @@ it('runs a job of one organization while long calls of another would take every 
   const quick = await worker.createJob({ prompt: 'Be quick.', repository: repository.path });
   await startWritten();
   expect(await worker.ended(quick)).toMatchObject({ status: 'completed' });
+  const { events } = await worker.client.workflow.getHandle(jobWorkflowId(quick, 1)).fetchHistory();
+  const scheduled = events?.flatMap(({ activityTaskScheduledEventAttributes: activity }) => activity ?? []) ?? [];
+  const ahead = scheduled.filter(({ priority }) => priority?.priorityKey === 1);
+  expect(ahead.map(({ activityType }) => activityType?.name)).toEqual(['publish', 'recordOutcome']);
   // one organization gets at most half of the worker's slots
   expect(held).toBe(2);
 
