@@ -64,7 +64,7 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
   },
   model_refused: {
     title: 'The model provider rejected the request',
-    remedy: "Check the model name and the worker's provider key.",
+    remedy: "Continue with another model, or check the model name and the worker's provider key.",
     retryable: false,
   },
   model_unavailable: {

@@ -112,7 +112,7 @@ function tailOf(steps: StepRow[], window: number): number {
 /** Returns the failure of a call that has had its compaction, or has nothing to compact. */
 function tooLong(): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    "The conversation does not fit in the model's context window, even without its older part.",
+    "The conversation does not fit in the model's context window, even without its older part. Choose a model with a larger one, or split the task.",
     FailureType.ModelRefused,
   );
 }
