@@ -19,7 +19,7 @@ const retry = { initialInterval: '100ms', backoffCoefficient: 1.2, maximumInterv
  */
 const heartbeatTimeout = '2s';
 
-/** What ends a turn goes before the steps of other turns: it is short, it frees a slot for good, and its time is limited. */
+/** Activities that end a turn go before waiting steps, because they are short and must end in time. */
 const priority = { priorityKey: 1 } as const;
 
 /** Workflow code is loaded for each execution, so this is the task queue of the current one. */

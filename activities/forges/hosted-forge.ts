@@ -4,7 +4,7 @@ import type { Forge } from './forge.ts';
 import { createMerging, type MergeRequests } from './merge-pull-request.ts';
 import { liesBelow } from './repository-path.ts';
 
-/** What distinguishes a forge with a server of its own. Errors: ForgeError. */
+/** The requests in which forges with a server of their own differ. Errors: ForgeError. */
 export interface ForgeRequests extends PullRequestRequests, MergeRequests {
   /** Web address of the server, without a slash at its end. */
   root: string;

@@ -67,7 +67,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   const builds = createTurns(buildsAtOnce);
 
   return {
-    /** Returns the request that a run will answer; any later request is a new one. */
+    /** Begins a run, and returns the request that it will answer; any later request is a new one. */
     async readIndexRequest({ siteId }: IndexSiteInput): Promise<string | null> {
       return sites.beginIndexRun(siteId);
     },

@@ -7,7 +7,10 @@ import { blobOf, largestFile, readBlobs, type Blob } from '../git/blobs.ts';
 import { listedEntries } from '../git/listed-entries.ts';
 import { codeOf } from '../../lib/error-code.ts';
 
-/** A text file of a documentation folder, in UTF-8 or, with a byte order mark, in UTF-16. Its path is relative to the folder and has forward slashes. */
+/**
+ * A text file of a documentation folder, in UTF-8 or, with a byte order mark, in UTF-16. Its path is relative to the folder and
+ * has forward slashes.
+ */
 export interface FolderFile {
   path: string;
   /** Identifies the content: equal names mean equal contents. */

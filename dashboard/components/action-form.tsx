@@ -8,7 +8,7 @@ interface ActionFormProps {
   /** Label of the submit button. */
   label: string;
   action: { isPending: boolean; isSuccess: boolean; error: unknown; mutate(): void };
-  /** What the fields hold. Without it, the form keeps nothing when it is left. */
+  /** Values of the fields. Without it, they are lost when the user leaves the form. */
   draft?: Pick<Draft<object>, 'isChanged' | 'forget'>;
   children: ReactNode;
   /** Accessible name, which makes the form a landmark of the page. */

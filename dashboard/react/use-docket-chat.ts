@@ -63,7 +63,7 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
   const ending = useRef(noAdditions);
   const broken = useRef<Broken | null>(null);
   const [isLost, setLost] = useState(false);
-  // the next mount resumes an answer that was in progress, if nobody has read its end
+  // an answer that was still in progress at an unmount is resumed by the next mount
   const isMounted = useRef(true);
   const transport = useMemo(() => {
     const root = baseUrl.replace(/\/+$/, '');
@@ -234,7 +234,7 @@ function shownMessage({ id, role, parts }: UIMessage): Omit<ChatMessage, keyof A
   };
 }
 
-/** Reports whether the connection broke, or nobody serves it while a server restarts. */
+/** Reports whether the connection broke, or was refused because the server is restarting. */
 function isConnection(error: Error | undefined): boolean {
   return error instanceof TypeError || (error instanceof AnswerError && error.status >= 500);
 }

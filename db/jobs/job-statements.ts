@@ -163,8 +163,8 @@ export const treeAt = `
   where (turn, step, later) <= ($2, $3, 0)
   order by turn desc, step desc, later desc limit 1`;
 /**
- * The job `$1` and those that it goes back to, nearest first by `distance`: a fork has no snapshots of the trees before the one that
- * it began with. `forked_from` is null where the other job was deleted.
+ * The job `$1` and the jobs it was forked from, directly or not, nearest first by `distance`: a fork has no snapshots of the
+ * trees before the one that it began with. `forked_from` is null where the other job was deleted.
  */
 export const withLineage = `
   with recursive lineage as (
@@ -173,9 +173,7 @@ export const withLineage = `
     select jobs.id, jobs.forked_from, jobs.forked_turn, jobs.forked_step, distance + 1
     from lineage join jobs on jobs.id = lineage.forked_from
   )`;
-/**
- * Condition: by a turn of the job `job`, the base commit of the snapshot `kept` was replaced by one that contains its change.
- */
+/** Condition: the change of the snapshot `kept` was merged by `turn` of `job`, which has another base commit since. */
 export const isMergedBy = ({ job, turn }: { job: string; turn: string }) => `
   exists (
     select from job_turns as earlier join job_turns as later using (job_id)

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What a step of the clock by an hour looks like a minute later. */
+/** Lets a minute pass, and sets the clock back by an hour. */
 function setClockBack() {
   vi.advanceTimersByTime(60_000);
   vi.setSystemTime(Date.now() - 3_600_000);
