@@ -9,6 +9,7 @@ import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { packHistory, unpackHistory } from '../../../db/jobs/stored-history.ts';
 import { createHistoryChores } from '../../../worker/chores/history-chores.ts';
 import { createClosedExecutionReader } from '../../../worker/chores/history-export.ts';
+import { failureOf, FailureType } from '../../../workflows/contract/failures.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildKey } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -99,8 +100,9 @@ describe('docket job replay', () => {
     expect(out).toMatch(/^2 +write one\.txt; delete old\.txt +ok +D old\.txt, A one\.txt/m);
     expect(out).toContain('Turn 2, failed');
     expect(out).toMatch(/^1 +edit one\.txt +ok +C one\.txt/m);
-    expect(out).toContain('Failed: The model provider rejected the request (model_refused)');
-    expect(out).toContain('What to do: Check the model name');
+    const { title, remedy } = failureOf(FailureType.ModelRefused);
+    expect(out).toContain(`Failed: ${title} (model_refused)`);
+    expect(out).toContain(`What to do: ${remedy}`);
     expect(out).toContain(`docket job fork ${job.id} --turn 2 --step 1`);
   });
 
