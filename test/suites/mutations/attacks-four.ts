@@ -1,6 +1,6 @@
 import type { Mutation } from './list.ts';
 
-const foreignServer = { project: 'unit', tests: ['cli/http/foreign-server'] } as const;
+const foreignServer = { project: 'integration', tests: ['cli/http/foreign-server'] } as const;
 const hidden = { project: 'integration', tests: ['sandbox/hidden-files'] } as const;
 const limits = { project: 'integration', tests: ['sandbox/limits'] } as const;
 

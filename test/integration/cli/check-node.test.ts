@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
 
-const checkout = join(import.meta.dirname, '../..');
+const checkout = join(import.meta.dirname, '../../..');
 const file = join(checkout, 'lib/check-node.cjs');
 
 /** Runs a program under a different Node version. */
