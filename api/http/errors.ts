@@ -67,6 +67,14 @@ export function pullRequestElsewhere(forge: string): ApiError {
 /** Returns one error for a missing webhook and for one of another project. */
 export const webhookNotFound = fixed(404, 'The webhook was not found.');
 export const deliveryNotFound = fixed(404, 'The delivery was not found.');
+
+export function previousSecretValid(until: string): ApiError {
+  return new ApiError(
+    409,
+    `Messages are signed with the previous secret, too, until ${until}. Rotate the secret after that, or create another webhook.`,
+  );
+}
+
 export const webhookDisabled = fixed(409, 'The webhook is disabled; enable it first.');
 
 export function tooManyWebhooks(most: number): ApiError {

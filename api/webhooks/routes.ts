@@ -19,6 +19,7 @@ import {
   deliveryNotFound,
   invalidRequest,
   projectNotFound,
+  previousSecretValid,
   tooManyWebhooks,
   webhookDisabled,
   webhookNotFound,
@@ -93,11 +94,13 @@ export const webhookRoutes = {
   rotateWebhookSecret: defineRoute({
     method: 'post',
     path: `${base}/{id}/secret`,
-    summary: 'Rotates the secret of a webhook. For 24 hours messages are signed with the previous secret too.',
+    summary:
+      'Rotates the secret of a webhook. For 24 hours messages are signed with the previous secret too; another rotation before that answers 409.',
     params: ofWebhook,
     body: rotateSecretSchema,
     maxBytes,
     responses: { 200: json('The new secret.', rotatedSecretSchema) },
+    errors: [409],
   }),
   pingWebhook: defineRoute({
     method: 'post',
@@ -225,7 +228,9 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
       const { secret } = await body();
       const rotated = await webhooks.rotateSecret(caller, webhook, { secret, overlapMs: secretOverlapMs });
       if (rotated === null) throw webhookNotFound();
-      return { secret: rotated.secret, previousValidUntil: rotated.previousValidUntil.toISOString() };
+      const previousValidUntil = rotated.previousValidUntil.toISOString();
+      if (rotated.secret === null) throw previousSecretValid(previousValidUntil);
+      return { secret: rotated.secret, previousValidUntil };
     },
 
     async pingWebhook({ ctx, caller, params }) {

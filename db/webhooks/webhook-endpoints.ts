@@ -66,12 +66,15 @@ export interface WebhookStore {
   ): Promise<WebhookRow | null>;
   /** Removes a webhook with its deliveries; false when there was none. */
   remove(caller: Caller, ref: WebhookRef): Promise<boolean>;
-  /** Creates a new secret; the previous one also signs for `overlapMs`. Null when there is no such webhook. */
+  /**
+   * Creates a new secret; the previous one also signs for `overlapMs`. `secret` is null when nothing changed, because the
+   * previous one still signs: receivers may know no other. Null when there is no such webhook.
+   */
   rotateSecret(
     caller: Caller,
     ref: WebhookRef,
     rotation: { secret?: string; overlapMs: number },
-  ): Promise<{ secret: string; previousValidUntil: Date } | null>;
+  ): Promise<{ secret: string | null; previousValidUntil: Date } | null>;
   /** Sends a ping to this webhook only; null when there is no such webhook or it is disabled. */
   ping(caller: Caller, ref: WebhookRef): Promise<string | null>;
 }
@@ -221,10 +224,16 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
           update webhook_endpoints
           set previous_secret = secret, previous_secret_until = now() + $5::float8 * interval '1 millisecond',
               secret = $4, updated_at = now()
-          where ${isOwnWebhook} returning previous_secret_until as "previousValidUntil"`,
+          where ${isOwnWebhook} and coalesce(previous_secret_until <= now(), true)
+          returning previous_secret_until as "previousValidUntil"`,
         values: [box.seal(secret, webhookSecretOwner(ref.id)), overlapMs],
       });
-      return rotated === null ? null : { secret, ...rotated };
+      if (rotated !== null) return { secret, ...rotated };
+      const { rows } = await pool.query<{ previousValidUntil: Date }>(
+        `select previous_secret_until as "previousValidUntil" from webhook_endpoints where ${isOwnWebhook}`,
+        [ref.projectId, ref.id, caller.organizationId],
+      );
+      return rows[0] === undefined ? null : { secret: null, ...rows[0] };
     },
 
     async ping(caller, ref) {

@@ -86,7 +86,24 @@ describe('webhooks', () => {
     const hours = (Date.parse(rotated.previousValidUntil) - Date.now()) / 3_600_000;
     expect(hours).toBeGreaterThan(23);
     const own = `whsec_${Buffer.alloc(64, 3).toString('base64')}`;
-    expect((await ask(`/${id}/secret`, { json: { secret: own } })).body.secret).toBe(own);
+    const other = await made();
+    expect((await ask(`/${other.id}/secret`, { json: { secret: own } })).body.secret).toBe(own);
+  });
+
+  it('keep a secret that receivers may still use, until its 24 hours are over', async () => {
+    const { id } = await made();
+    const { previousValidUntil } = (await ask(`/${id}/secret`, { method: 'POST' })).body;
+    const secrets = 'select secret, previous_secret from webhook_endpoints where id = $1';
+    const before = await shared.database.pool.query(secrets, [id]);
+    expect(await ask(`/${id}/secret`, { method: 'POST' })).toMatchObject({
+      status: 409,
+      body: {
+        error: `Messages are signed with the previous secret, too, until ${previousValidUntil}. Rotate the secret after that, or create another webhook.`,
+      },
+    });
+    expect((await shared.database.pool.query(secrets, [id])).rows).toEqual(before.rows);
+    await shared.database.pool.query('update webhook_endpoints set previous_secret_until = now() where id = $1', [id]);
+    expect((await ask(`/${id}/secret`, { method: 'POST' })).status).toBe(200);
   });
 
   it.each([

@@ -225,7 +225,7 @@ describe('a delivery', () => {
     const [message] = await at.receiver.until(1);
     const headers = message!.headers as Record<string, string>;
     expect(headers['webhook-signature']!.split(' ')).toHaveLength(2);
-    for (const secret of [at.secret, rotated!.secret]) {
+    for (const secret of [at.secret, rotated!.secret!]) {
       expect(new Webhook(secret).verify(message!.text, headers)).toEqual({
         type: 'webhook.ping',
         timestamp: expect.any(String),
@@ -236,7 +236,7 @@ describe('a delivery', () => {
     await at.ping();
     const [, later] = await at.receiver.until(2);
     expect(String(later!.headers['webhook-signature']).split(' ')).toHaveLength(1);
-    new Webhook(rotated!.secret).verify(later!.text, later!.headers as Record<string, string>);
+    new Webhook(rotated!.secret!).verify(later!.text, later!.headers as Record<string, string>);
   });
 
   it('is recorded with the reason when the receiver does not answer in time', async () => {
