@@ -2,19 +2,14 @@ import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';
+import { markedFilesIn } from '../workspaces/marked-files.ts';
 
-/** An added line with which git ends a conflict: the label is the merged commit. */
-const markerLine = /^\+>{7} [0-9a-f]{40}/m;
 const mostNamed = 20;
 
-/**
- * Returns a sentence that names the files of a change in which a merge has left conflict markers; null if there are none.
- * Knows nothing of a change that is too large for its patch to be stored.
- */
+/** Returns a sentence that names the files of a change in which a merge has left conflict markers; null if there are none. */
 export function conflictMarkersIn(snapshot: Pick<Snapshot, 'patch'> | null): string | null {
-  if (snapshot === null || !markerLine.test(snapshot.patch)) return null;
-  const files = snapshot.patch.split(/^diff --git /m).filter((file) => markerLine.test(file));
-  const names = files.map((file) => /^\+{3} "?b\/(.*?)"?\t?$/m.exec(file)?.[1] ?? '');
+  const names = markedFilesIn(snapshot?.patch ?? '');
+  if (names.length === 0) return null;
   const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more files` : '';
   return `Conflict markers of the merge with the base branch are left in ${names.slice(0, mostNamed).join(', ')}${more}.`;
 }

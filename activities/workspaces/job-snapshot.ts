@@ -13,6 +13,7 @@ import {
   type JobBase,
   type JobDirectory,
 } from './job-directory.ts';
+import { listMarkedFiles } from './marked-files.ts';
 import { removeForeignEntries } from './tree-hygiene.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -126,6 +127,7 @@ async function describeChange(
     throw new GitError('too-large', { message: `The change is larger than ${maxPackBytes / 2 ** 20} MB.` });
   const described = await patchOf(git, { onTree, change: whole, result: ofJob });
   const isWhole = ofJob !== undefined && !ofJob.truncated;
+  if (!isWhole) described.patch = (await listMarkedFiles(git, { onTree, from: baseCommit, tree })) + described.patch;
   const lines = isWhole ? await changedLines(described.patch) : { additions: null, deletions: null };
   const patch = step === null ? '' : (await patchOf(git, { onTree, change: step, result: ofStep })).patch;
   return { snapshot: { tree, commit, baseCommit, pack: packed.stdout, ...described, ...lines }, patch };

@@ -119,6 +119,28 @@ it('a branch that is only behind gets a merge commit without a change of the age
   });
 });
 
+it('conflict markers are found in a change that is too large to store its patch, but not where they were before', async () => {
+  await followUpScene({ database, forge: 'local' }, async ({ repository, model, worker, first }) => {
+    const marker = `>>>>>>> ${'a'.repeat(40)}\n`;
+    await repository.commit({ 'one.txt': 'theirs\n', 'old.txt': marker, 'resolved.txt': marker });
+    const large = 'a line that someone added\n'.repeat(250_000);
+    await repository.commit({ 'large.txt': large }, { branch: first.branch! });
+    model.script(
+      { toolCalls: [{ name: 'write', input: { path: 'resolved.txt', content: 'resolved\n' } }] },
+      finishing,
+      finishing,
+    );
+    const second = await worker.followUp(first.id, 'Resolve it', { mergeBase });
+    expect(second).toMatchObject({ status: 'failed', failureCategory: 'push_rejected' });
+    expect(second.message).toMatch(/^Nothing was pushed: Conflict markers .* are left in one\.txt\. Send/);
+    const patch = await asOperator(database.pool).latestPatch(first.id);
+    expect(patch).toMatch(/^Conflict markers were added to these files:\none\.txt\n\nThe change is larger than 5 MB/);
+
+    model.script(writing('one.txt', 'both\n')[0]!, finishing);
+    expect(await worker.followUp(first.id, 'Resolve it')).toMatchObject({ status: 'completed' });
+  });
+});
+
 it('the agent is told once of conflict markers that it leaves, and nothing is pushed until they are resolved', async () => {
   await followUpScene({ database, forge: 'local' }, async ({ repository, model, worker, first }) => {
     const main = await repository.commit({ 'one.txt': 'theirs\n', '.github/workflows/ci.yml': 'on: push\n' });
