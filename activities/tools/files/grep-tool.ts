@@ -63,7 +63,8 @@ export const grepTool = defineTool({
     };
     await searchPath(search, { root, signal }, start);
     const notes = search.note + skippedNote(search.skipped);
-    return (search.hits.length === 0 ? `No line matches ${pattern}.` : search.hits.join('\n')) + notes;
+    const none = `No line matches ${pattern}.${missNote(pattern, literal)}`;
+    return (search.hits.length === 0 ? none : search.hits.join('\n')) + notes;
   },
 });
 
@@ -79,7 +80,7 @@ interface Search {
   shown: number;
   /** Characters since the event loop last had a turn. */
   seen: number;
-  /** The last file that was searched completely. */
+  /** The last file that needs no further search. */
   last: string | null;
   /** Files that could not be opened, or not be searched completely. */
   skipped: string[];
@@ -95,6 +96,14 @@ function compilePattern(pattern: string, { ignoreCase, literal }: { ignoreCase: 
     if (!(error instanceof RE2JSException)) throw error;
     throw new ToolProblem(`The pattern is not valid: ${error.message}. For plain text, set literal.`, { cause: error });
   }
+}
+
+/** Returns what may have kept a pattern from matching; empty for plain words. */
+function missNote(pattern: string, literal: boolean): string {
+  if (pattern.includes('\n') || (!literal && pattern.includes('\\n')))
+    return ' A pattern matches within one line, so one with a line break finds nothing.';
+  if (literal || !/[()[\]{}*+?$]/.test(pattern)) return '';
+  return ' The pattern is a regular expression; for plain text, set literal.';
 }
 
 async function searchPath(search: Search, { root, signal }: ToolContext, start: AgentPath): Promise<void> {
@@ -185,12 +194,13 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
       search.last = path;
       return;
     }
-    if (search.shown === maxHits) {
-      search.note = `\n[There are more than the ${maxHits} matches shown; narrow the search.]`;
-      return;
-    }
     if (hits === maxHitsPerFile) {
       search.hits.push(`${shown}: more matches in this file are not shown`);
+      search.last = path;
+      return;
+    }
+    if (search.shown === maxHits) {
+      search.note = goOnNote(`There are more than the ${maxHits} matches shown; narrow the search.`, search);
       return;
     }
     hits += 1;
@@ -201,19 +211,18 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
   if (!isWhole) search.skipped.push(path);
 }
 
-/** Yields one line at a time: a list of millions of them would block the event loop. */
+/** Yields one line at a time, without its line ending: a list of millions of them would block the event loop. */
 function* linesOf(text: string): Generator<string> {
   let from = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', from)) {
-    yield text.slice(from, at);
+    yield text.slice(from, at > from && text[at - 1] === '\r' ? at - 1 : at);
     from = at + 1;
   }
   yield text.slice(from);
 }
 
 /** Returns a line, or the part of a long one around the match. */
-function excerpt(expression: RE2JS, line: string): string {
-  const whole = line.endsWith('\r') ? line.slice(0, -1) : line;
+function excerpt(expression: RE2JS, whole: string): string {
   if (whole.length <= maxShownCharacters) return whole;
   const matcher = expression.matcher(whole);
   const hit = matcher.find() ? matcher.start() : 0;

@@ -22,7 +22,30 @@ it('returns the path, the line and the text of each match', async () => {
   expect((await tree.run('grep', { pattern: 'foo', glob: '*.md' })).text).toBe('a/a.md:2: foo');
   expect((await tree.run('grep', { pattern: 'foo', glob: '!*.md' })).text).toBe('b.ts:2: \tfoo(bar);');
   expect((await tree.run('grep', { pattern: 'foo(', literal: true })).text).toBe('b.ts:2: \tfoo(bar);');
-  expect((await tree.run('grep', { pattern: '^one$' })).text).toBe('No line matches ^one$.');
+  expect((await tree.run('grep', { pattern: '^one$' })).text).toBe('b.ts:1: one');
+});
+
+it('names what may have kept a pattern from matching', async () => {
+  await using tree = await createTree({ 'a.ts': 'function main() {\n  run();\n}\n' });
+  const noLine = async (input: unknown) => (await tree.run('grep', input)).text;
+  expect(await noLine({ pattern: 'stop' })).toBe('No line matches stop.');
+  expect(await noLine({ pattern: 'main() {' })).toBe(
+    'No line matches main() {. The pattern is a regular expression; for plain text, set literal.',
+  );
+  expect(await noLine({ pattern: 'main() {', literal: true })).toContain('a.ts:1: function main() {');
+  const within = 'A pattern matches within one line, so one with a line break finds nothing.';
+  expect(await noLine({ pattern: 'main\\(\\) \\{\\r?\\n' })).toContain(within);
+  expect(await noLine({ pattern: '{\n', literal: true })).toContain(within);
+});
+
+it('continues a search for matches after a file', async () => {
+  const files = Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`f${10 + at}.txt`, 'hit\n'.repeat(12)]));
+  await using tree = await createTree(files);
+  const { text } = await tree.run('grep', { pattern: 'hit' });
+  expect(text).toMatch(/the 100 matches shown; narrow the search\. Go on with after "f19\.txt"\.\]$/);
+  const rest = (await tree.run('grep', { pattern: 'hit', after: 'f19.txt' })).text;
+  expect(rest).toMatch(/^f20\.txt:1: hit\n/);
+  expect(rest).toMatch(/f24\.txt: more matches in this file are not shown$/);
 });
 
 it('reports what is wrong with a pattern', async () => {
