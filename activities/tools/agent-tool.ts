@@ -4,6 +4,7 @@ import type { PinnedTool } from '../mcp/pinned-tools.ts';
 import type { ImageRef, NamedImage } from '../../db/jobs/job-images.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import type { CommitHistory } from '../workspaces/commit-history.ts';
+import type { LeftOut } from '../workspaces/ignored-paths.ts';
 import type { PageFetcher } from './fetch/fetch-page.ts';
 import type { SkillReader } from './skill-tool.ts';
 
@@ -11,8 +12,10 @@ export interface ToolContext {
   /** Absolute path of the tree. Tools access nothing outside it. */
   root: string;
   signal: AbortSignal;
-  /** Reports whether ignore rules keep a path out of the pull request. Absent without a git repository. */
-  isIgnored?(path: string): Promise<boolean>;
+  /** Returns why a path stays out of the pull request. Absent without a git repository. */
+  leftOut?(path: string): Promise<LeftOut>;
+  /** Returns the paths that ignore rules cover, whole folders as one. Absent without a git repository. */
+  ignoredPaths?(): Promise<ReadonlySet<string>>;
   /** Git's history of the repository. Absent without a git repository. */
   history?: CommitHistory;
   /** Calls a tool of an MCP server. */

@@ -139,7 +139,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const { project } = job;
       const rules = createPathRules(project);
       const checked = withOneQuestion(calls.map((call) => refusedByRules(call, rules)));
-      const { path: root, isIgnored, history } = workspace;
+      const { path: root, leftOut, ignoredPaths, history } = workspace;
       const callsServer = calls.some(({ toolName }) => toolName.includes('__'));
       const pinned = callsServer ? await pinnedTools(ref) : [];
       await using caller = createToolCaller(deps, { ref, job, signal });
@@ -150,7 +150,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
         root,
         signal,
         runCommand,
-        isIgnored,
+        leftOut,
+        ignoredPaths,
         history,
         readSkill,
         callServer: caller.call,

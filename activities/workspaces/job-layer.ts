@@ -12,7 +12,10 @@ import { removeForeignEntries } from './tree-hygiene.ts';
 const mostExcluded = 1_000;
 
 const layerFile = (job: JobDirectory) => join(job.root, 'layer');
-const excludeFile = (job: JobDirectory) => join(job.gitDir, 'info', 'exclude');
+/** Returns the file with the ignore rules for what setup added. */
+export function excludeFile(job: JobDirectory): string {
+  return join(job.gitDir, 'info', 'exclude');
+}
 
 /** Returns the key of the layer that a working copy holds completely; null for none. */
 export async function heldLayer(job: JobDirectory): Promise<string | null> {

@@ -1,4 +1,3 @@
-import { lstatSync } from 'node:fs';
 import { link, rm, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
@@ -66,29 +65,6 @@ export async function takeSnapshot(
   const { snapshot, patch } = await describeChange(git, { job, base, from, tree, signal });
   await adoptNextIndex(job, tree);
   return { tree, snapshot, patch };
-}
-
-/** Reports whether ignore rules keep a path of the working copy out of its snapshots. Tracked files are not ignored. */
-export async function isIgnored(
-  git: Git,
-  { job, path, signal }: { job: JobDirectory; path: string; signal: AbortSignal },
-): Promise<boolean> {
-  if (!hasIgnoreRules(job.tree, path)) return false;
-  const tree = await indexedTree(job);
-  if (tree === null) throw new GitError('corrupt', { detail: 'The index of the working copy is missing.' });
-  // the command refuses literal paths; the prefix keeps a colon from being read as a pattern
-  const env = { GIT_INDEX_FILE: indexPath(job, tree), GIT_LITERAL_PATHSPECS: '0' };
-  const onTree = { gitDir: job.gitDir, workTree: job.tree, env, signal };
-  const args = ['check-ignore', '-z', '--stdin'];
-  // 128: a path that git does not follow, which the snapshot leaves out for its own reason
-  const { exitCode } = await git.run({ ...onTree, args, input: `./${path}\0`, acceptedExitCodes: [1, 128] });
-  return exitCode === 0;
-}
-
-/** Reports whether a folder of the path has rules. Most new files are in trees where asking git would cost more. */
-function hasIgnoreRules(tree: string, path: string): boolean {
-  const folders = path.split('/').map((_, depth, parts) => parts.slice(0, depth).join('/'));
-  return folders.some((folder) => lstatSync(join(tree, folder, '.gitignore'), { throwIfNoEntry: false }) !== undefined);
 }
 
 interface Described {

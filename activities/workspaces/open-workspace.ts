@@ -1,6 +1,7 @@
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import type { CommitHistory } from './commit-history.ts';
+import type { LeftOut } from './ignored-paths.ts';
 
 /** A request for a working copy of a job. */
 export interface OpenRequest extends RepositoryAccess {
@@ -39,8 +40,10 @@ export interface OpenWorkspace extends WorkspaceLayer {
   baseCommit: string;
   /** Id of the tree as it was opened. */
   tree: string;
-  /** Reports whether ignore rules keep a path of the tree out of every snapshot. */
-  isIgnored(path: string): Promise<boolean>;
+  /** Returns why a path of the tree stays out of every snapshot. */
+  leftOut(path: string): Promise<LeftOut>;
+  /** Returns the paths that ignore rules keep out of every snapshot, a folder in place of all that it holds. */
+  ignoredPaths(): Promise<ReadonlySet<string>>;
   history: CommitHistory;
   /** Unlocks the tree. Pass the `tree` that the files certainly equal: the next `open` of this process relies on it. */
   release(left?: { tree: string }): Promise<void>;

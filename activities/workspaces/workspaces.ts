@@ -10,6 +10,7 @@ import { discardIfFree, expireJobs, listJobs } from './expire-jobs.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { translated } from '../git/git-failure.ts';
+import { ignoredPaths, leftOut } from './ignored-paths.ts';
 import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
 import { recordLeftTree, takeLeftTree } from './left-tree.ts';
 import { mergeTreesYielding } from './merge-trees.ts';
@@ -17,7 +18,7 @@ import { mergeUpstream, type UpstreamMerge, type UpstreamRequest } from './merge
 import type { JobDisks } from './job-disks.ts';
 import { openLayer } from './job-layer.ts';
 import type { OpenRequest, OpenWorkspace } from './open-workspace.ts';
-import { describeTree, isIgnored, takeSnapshot, type TakenSnapshot } from './job-snapshot.ts';
+import { describeTree, takeSnapshot, type TakenSnapshot } from './job-snapshot.ts';
 import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
 import { createMirrors } from './mirrors.ts';
 import { ownPaths, type OwnPath } from './own-paths.ts';
@@ -144,7 +145,8 @@ export function createWorkspaces({
         baseCommit,
         tree: snapshot?.tree ?? base.baseTree,
         ...(await openLayer(git, { job, layer, signal: access.signal })),
-        isIgnored: (path) => isIgnored(git, { job, path, signal: access.signal }),
+        leftOut: (path) => leftOut(git, { job, path, signal: access.signal }),
+        ignoredPaths: () => ignoredPaths(git, { job, signal: access.signal }),
         history: createCommitHistory(git, { job, base, mirror: mirrors.directoryOf(access), signal: access.signal }),
         async release(left) {
           openJobs.delete(jobId);

@@ -4,7 +4,7 @@ import { defineTool } from '../define-tool.ts';
 import { parseAgentPath, type AgentPath } from '../files/agent-path.ts';
 import { openFolder } from '../files/beneath.ts';
 import { workOnFile } from '../files/file-work.ts';
-import { putFile, readIn, splitPath } from '../files/files.ts';
+import { leftOutNote, putFile, readIn, splitPath } from '../files/files.ts';
 import type { Edit } from './apply-edit.ts';
 import { checkEtag, etagSchema } from './etag.ts';
 
@@ -50,7 +50,7 @@ export const multiEditTool = defineTool({
 });
 
 async function changeFile(
-  { root, signal }: ToolContext,
+  { root, signal, ...context }: ToolContext,
   { path, etag, edits }: { path: AgentPath; etag: string | undefined; edits: Edit[] },
 ): Promise<string> {
   const { parent, name } = splitPath(path);
@@ -61,5 +61,5 @@ async function changeFile(
   const length = edits.reduce((sum, edit) => sum + edit.old.length + edit.new.length, bytes.length);
   const edited = await workOnFile('edit', task, { length, signal });
   await putFile(folder, { name, shown: path.shown, bytes: edited.bytes, replaces: stat });
-  return edited.answer;
+  return `${edited.answer}${await leftOutNote(path, context)}`;
 }

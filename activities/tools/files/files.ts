@@ -14,13 +14,19 @@ export function splitPath(path: AgentPath): { parent: AgentPath; name: string } 
   return { parent: agentPathOf(path.parts.slice(0, -1)), name };
 }
 
-/** Returns a note for the output when ignore rules keep a new path out of the pull request; empty otherwise. */
-export async function ignoredNote(path: AgentPath, { isIgnored }: Pick<ToolContext, 'isIgnored'>): Promise<string> {
-  if ((await isIgnored?.(path.parts.join('/'))) !== true) return '';
-  return (
-    `\n.gitignore covers ${path.shown}: it is not part of the pull request and may be gone at a later step. ` +
-    'If it belongs to the change, use another path or change .gitignore.'
-  );
+/** Returns a note for the output when a changed file stays out of the pull request; empty otherwise. */
+export async function leftOutNote(path: AgentPath, { leftOut }: Pick<ToolContext, 'leftOut'>): Promise<string> {
+  switch ((await leftOut?.(path.parts.join('/'))) ?? null) {
+    case 'ignored':
+      return (
+        `\nGit ignores ${path.shown}: it is not part of the pull request and may be gone at a later step. ` +
+        'If it belongs to the change, use another path or change .gitignore.'
+      );
+    case 'submodule':
+      return `\n${path.shown} is in a submodule, which is another repository: it is not part of the pull request.`;
+    case null:
+      return '';
+  }
 }
 
 /** Reads a file, through symbolic links as long as they stay in the tree. Throws ToolProblem. */

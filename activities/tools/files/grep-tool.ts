@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RE2JS, RE2JSException } from 're2js';
 import { z } from 'zod';
-import { agentPathOf, parseAgentPath, showPath, type AgentPath } from './agent-path.ts';
+import { agentPathOf, parseAgentPath, type AgentPath } from './agent-path.ts';
 import { openFolder, resolveLinks, statIn, type Folder } from './beneath.ts';
 import { defineTool } from '../define-tool.ts';
 import { readIn, splitPath } from './files.ts';
@@ -9,11 +9,10 @@ import { compileGlob } from './glob-pattern.ts';
 import { decodeText } from '../edit/text-file.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import type { ToolContext } from '../agent-tool.ts';
-import { walkNote, walkTree } from './walk-tree.ts';
+import { ignoredNote, namesText, walkNote, walkTree } from './walk-tree.ts';
 
 const maxHits = 100;
 const maxHitsPerFile = 10;
-const maxNamed = 10;
 const maxFiles = 200;
 const maxShownCharacters = 200;
 const maxLineCharacters = 100_000;
@@ -42,15 +41,15 @@ const inputSchema = z.object({
 export const grepTool = defineTool({
   description:
     `Searches the lines of text files. Lists "path:line: text" for each match, at most ${maxHitsPerFile} per file and ` +
-    `${maxHits} in all, with long lines truncated; or only the paths of the files. Binary files are skipped.`,
+    `${maxHits} in all, with long lines truncated; or only the paths of the files. Binary files, and what git ignores unless path names it, are skipped.`,
   inputSchema,
   isReadOnly: true,
-  async run({ pattern, path, glob, ignoreCase, literal, filesOnly, after }, { root, signal }) {
+  async run({ pattern, path, glob, ignoreCase, literal, filesOnly, after }, context) {
     const start = parseAgentPath(path);
     const search: Search = {
       expression: compilePattern(pattern, { ignoreCase, literal }),
       fits: glob === undefined ? () => true : compileGlob(glob),
-      signal,
+      signal: context.signal,
       filesOnly,
       after: after === undefined ? null : parseAgentPath(after).parts,
       endAt: Date.now() + maxSearchMs,
@@ -59,11 +58,12 @@ export const grepTool = defineTool({
       seen: 0,
       last: null,
       skipped: [],
+      ignored: [],
       note: '',
     };
-    await searchPath(search, { root, signal }, start);
+    await searchPath(search, context, start);
     const notes = search.note + skippedNote(search.skipped);
-    const none = `No line matches ${pattern}.${missNote(pattern, literal)}`;
+    const none = `No line matches ${pattern}.${missNote(pattern, literal)}${ignoredNote(search.ignored)}`;
     return (search.hits.length === 0 ? none : search.hits.join('\n')) + notes;
   },
 });
@@ -84,6 +84,8 @@ interface Search {
   last: string | null;
   /** Files that could not be opened, or not be searched completely. */
   skipped: string[];
+  /** Paths that ignore rules cover. */
+  ignored: string[];
   /** Why the search is incomplete; empty otherwise. */
   note: string;
 }
@@ -106,7 +108,11 @@ function missNote(pattern: string, literal: boolean): string {
   return ' The pattern is a regular expression; for plain text, set literal.';
 }
 
-async function searchPath(search: Search, { root, signal }: ToolContext, start: AgentPath): Promise<void> {
+async function searchPath(
+  search: Search,
+  { root, signal, ignoredPaths }: ToolContext,
+  start: AgentPath,
+): Promise<void> {
   const resolved = await resolveLinks(root, start);
   if (resolved.parts.length > 0) {
     const { parent, name } = splitPath(resolved);
@@ -121,7 +127,12 @@ async function searchPath(search: Search, { root, signal }: ToolContext, start: 
     root,
     start,
     signal,
-    async visit({ path, name, kind, folder }) {
+    ignoredPaths,
+    async visit({ path, name, kind, isIgnored, folder }) {
+      if (isIgnored) {
+        search.ignored.push(path);
+        return true;
+      }
       const isWanted = kind === 'file' && search.fits(path.slice(prefix)) && comesAfter(path, search.after);
       if (isWanted) await searchListed(search, { folder, name, path });
       return search.note === '';
@@ -157,9 +168,7 @@ function goOnNote(reason: string, { last }: Search): string {
 
 function skippedNote(paths: string[]): string {
   if (paths.length === 0) return '';
-  const named = paths.slice(0, maxNamed).map(showPath).join(', ');
-  const more = paths.length > maxNamed ? ` and ${paths.length - maxNamed} more` : '';
-  return `\n[Not searched completely because of size or permissions: ${named}${more}]`;
+  return `\n[Not searched completely because of size or permissions: ${namesText(paths)}]`;
 }
 
 async function searchFile(search: Search, { folder, name, path }: { folder: Folder; name: string; path: string }) {

@@ -17,7 +17,7 @@ export const listTool = defineTool({
     'Lists a folder: one path per line from the root of the repository, folders with a trailing slash, files with their size.',
   inputSchema,
   isReadOnly: true,
-  async run({ path, depth }, { root, signal }) {
+  async run({ path, depth }, { root, signal, ignoredPaths }) {
     const start = parseAgentPath(path);
     const lines: string[] = [];
     const end = await walkTree({
@@ -25,6 +25,7 @@ export const listTool = defineTool({
       start,
       signal,
       maxDepth: depth,
+      ignoredPaths,
       async visit(entry) {
         if (lines.length === maxShown) return false;
         lines.push(await lineOf(entry));
@@ -37,10 +38,10 @@ export const listTool = defineTool({
   },
 });
 
-async function lineOf({ path, name, kind, folder }: TreeEntry): Promise<string> {
+async function lineOf({ path, name, kind, isIgnored, folder }: TreeEntry): Promise<string> {
   switch (kind) {
     case 'folder':
-      return `${showPath(path)}/`;
+      return `${showPath(path)}/${isIgnored ? '  (ignored by git)' : ''}`;
     case 'link':
       return `${showPath(path)}  (symbolic link)`;
     case 'other':

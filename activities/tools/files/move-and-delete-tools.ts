@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { agentPathOf, isGitName, parseAgentPath } from './agent-path.ts';
 import { openChild, openFolder, statIn, type Folder } from './beneath.ts';
 import { defineTool } from '../define-tool.ts';
-import { ignoredNote, splitPath } from './files.ts';
+import { leftOutNote, splitPath } from './files.ts';
 import { countText } from '../tool-output.ts';
 import { absenceOf, ToolProblem, problemOf } from '../tool-problem.ts';
 import { walkTree, type TreeEntry } from './walk-tree.ts';
@@ -79,7 +79,7 @@ export const moveTool = defineTool({
     } catch (error) {
       throw problemOf(error, target.shown);
     }
-    return `Moved ${source.shown} to ${target.shown}.${await ignoredNote(target, context)}`;
+    return `Moved ${source.shown} to ${target.shown}.${await leftOutNote(target, context)}`;
   },
 });
 

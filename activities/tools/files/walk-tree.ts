@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { agentPathOf, isGitName } from './agent-path.ts';
+import { agentPathOf, isGitName, showPath } from './agent-path.ts';
 import { openChild, openFolder, resolveLinks, type Folder } from './beneath.ts';
 import type { AgentPath } from './agent-path.ts';
 import { ToolProblem } from '../tool-problem.ts';
@@ -12,6 +12,8 @@ export interface TreeEntry {
   path: string;
   name: string;
   kind: 'file' | 'folder' | 'link' | 'other';
+  /** Whether ignore rules cover it; then nothing below it is visited. */
+  isIgnored: boolean;
   /** The open folder that contains it; closed after the visit. */
   folder: Folder;
 }
@@ -21,6 +23,8 @@ export interface Walk {
   start: AgentPath;
   signal: AbortSignal;
   maxDepth?: number;
+  /** Returns the paths that ignore rules cover; they count unless the walk starts below one. */
+  ignoredPaths?(): Promise<ReadonlySet<string>>;
   /** Called for every entry, parents first, names in order; `false` ends the walk. */
   visit(entry: TreeEntry): Promise<boolean>;
 }
@@ -42,8 +46,11 @@ export type WalkEnd = 'complete' | 'stopped' | 'too-many' | 'too-deep';
 export async function walkTree(walk: Walk): Promise<WalkEnd> {
   const start = await resolveLinks(walk.root, walk.start);
   await using folder = await openFolder(walk.root, start);
-  const state: WalkState = { ...walk, left: maxEntries, isTooDeep: false };
-  const end = await walkFolder(state, { folder, path: walk.start.parts.join('/'), depth: 1 });
+  const path = walk.start.parts.join('/');
+  const ignored = (await walk.ignoredPaths?.()) ?? new Set();
+  const isInside = walk.start.parts.some((_, at, parts) => ignored.has(parts.slice(0, at + 1).join('/')));
+  const state: WalkState = { ...walk, ignored: isInside ? new Set() : ignored, left: maxEntries, isTooDeep: false };
+  const end = await walkFolder(state, { folder, path, depth: 1 });
   return end === 'complete' && state.isTooDeep ? 'too-deep' : end;
 }
 
@@ -55,7 +62,21 @@ export function walkNote(end: WalkEnd): string {
   return '';
 }
 
+/** Returns the note at the end of an output that found nothing, about ignored paths that were left out. */
+export function ignoredNote(paths: readonly string[]): string {
+  return paths.length === 0 ? '' : `\n[Not searched, because git ignores it: ${namesText(paths)}]`;
+}
+
+const maxNamed = 10;
+
+/** Returns the first paths of a list and how many more there are. */
+export function namesText(paths: readonly string[]): string {
+  const named = paths.slice(0, maxNamed).map(showPath).join(', ');
+  return paths.length > maxNamed ? `${named} and ${paths.length - maxNamed} more` : named;
+}
+
 interface WalkState extends Walk {
+  ignored: ReadonlySet<string>;
   left: number;
   isTooDeep: boolean;
 }
@@ -67,8 +88,9 @@ async function walkFolder(state: WalkState, at: { folder: Folder; path: string; 
     state.left -= 1;
     if (state.left % visitedAtOnce === 0) await nextTurn();
     const path = at.path === '' ? name : `${at.path}/${name}`;
-    if (!(await state.visit({ path, name, kind, folder: at.folder }))) return 'stopped';
-    if (kind !== 'folder' || at.depth === state.maxDepth) continue;
+    const isIgnored = state.ignored.has(path);
+    if (!(await state.visit({ path, name, kind, isIgnored, folder: at.folder }))) return 'stopped';
+    if (kind !== 'folder' || isIgnored || at.depth === state.maxDepth) continue;
     if (at.depth === depthLimit) {
       state.isTooDeep = true;
       continue;

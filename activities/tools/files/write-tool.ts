@@ -5,7 +5,7 @@ import { absenceOf, ToolProblem } from '../tool-problem.ts';
 import { defineTool } from '../define-tool.ts';
 import { checkEtag, etagSchema } from '../edit/etag.ts';
 import { workOnFile } from './file-work.ts';
-import { ignoredNote, putFile, readIn, splitPath } from './files.ts';
+import { leftOutNote, putFile, readIn, splitPath } from './files.ts';
 
 const inputSchema = z.object({
   path: z.string().describe('File, relative to the root of the repository; missing folders are created'),
@@ -36,6 +36,6 @@ export const writeTool = defineTool({
     const length = content.length + (before?.bytes.length ?? 0);
     const { bytes, answer } = await workOnFile('replace', task, { length, signal });
     if (bytes !== null) await putFile(folder, { name, shown, bytes, replaces: before?.stat ?? null });
-    return before === null ? `${answer}${await ignoredNote(target, context)}` : answer;
+    return `${answer}${await leftOutNote(target, context)}`;
   },
 });

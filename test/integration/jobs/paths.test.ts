@@ -85,7 +85,7 @@ it('tells the agent which of its new files .gitignore keeps out of the pull requ
   ];
   model.script({ toolCalls: files }, { toolCalls: [finish] });
   const job = await worker.runJob({ prompt: 'Write', repository: repository.path });
-  const told = JSON.stringify(model.requests.at(-1)?.body).match(/[.]gitignore covers [^:]+/g);
-  expect(told).toEqual(['.gitignore covers dist/out.md', '.gitignore covers dist/a.md', '.gitignore covers dist/']);
+  const told = JSON.stringify(model.requests.at(-1)?.body).match(/Git ignores [^:]+/g);
+  expect(told).toEqual(['Git ignores dist/out.md', 'Git ignores dist/a.md', 'Git ignores dist/']);
   expect(Object.keys(await repository.read(job.headCommit!))).not.toContain('dist/out.md');
 });
