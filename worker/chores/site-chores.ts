@@ -158,7 +158,8 @@ function scheduleOf({ siteId, minutes, taskQueue }: { siteId: string; minutes: n
   return {
     scheduleId: refreshSiteScheduleId(siteId),
     spec: { intervals: [{ every: `${minutes}m` as const }] },
-    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '5m' },
+    // runs are due at multiples of the interval: a stack that stops every night would miss all that are due at midnight
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: `${minutes}m` as const },
     action: {
       type: 'startWorkflow',
       workflowType: refreshSiteWorkflowName,

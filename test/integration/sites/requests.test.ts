@@ -208,6 +208,8 @@ describe('a site with an automatic refresh', () => {
       database.pool.query('update sites set refresh_minutes = $2 where id = $1', [site.id, minutes]);
 
     await expect.poll(everyMs).toBe(30 * 60_000);
+    // the newest run that was missed while nothing ran takes place afterwards
+    expect((await handle.describe()).policies.catchupWindow).toBe(30 * 60_000);
     await set(5);
     await expect.poll(everyMs).toBe(5 * 60_000);
     await handle.trigger();
