@@ -156,20 +156,21 @@ function addReaders(group: Command, context: CommandContext): void {
 }
 
 function addActions(group: Command, context: CommandContext): void {
-  onJob<{ watch?: true; turn?: number; mergeBase?: true; image?: string[] }>(
+  onJob<{ watch?: true; turn?: number; mergeBase?: true; image?: string[]; idempotencyKey?: string }>(
     group
       .command('message')
       .description('send a follow-up message; a job that has ended continues on the same branch and pull request')
       .option('--turn <number>', 'refuse if the job no longer waits with the question of this turn', readInteger)
       .option('--merge-base', 'first merge the base branch, for a pull request with conflicts or behind its base')
       .option(...imageOption)
+      .option('--idempotency-key <key>', 'a second command with the same key sends nothing')
       .option(...watchOption),
     context,
-    async ({ api, ref, command }, { watch, turn, mergeBase, image }, prompt = '') => {
+    async ({ api, ref, command }, { watch, turn, mergeBase, image, idempotencyKey }, prompt = '') => {
       const after = watch === true ? await lastEvent(api, ref) : 0;
       const job = await answerOf(
         api.POST('/v2/agent/{projectId}/job/{id}/message', {
-          params: { path: ref },
+          params: { path: ref, header: { 'Idempotency-Key': idempotencyKey } },
           body: { prompt: await promptOf(context, prompt), images: await imagesOf(image), mergeBase, turn },
         }),
       );

@@ -40,7 +40,10 @@ describe('docket job', () => {
     expect(shown).toMatch(
       /^input tokens: +100\nread from cache: +70\nwritten to cache: +20\nuncached input: +10\noutput tokens: +0$/m,
     );
-    expect(await served.docketJson('job', 'message', created.id, 'And two')).toMatchObject({ id: created.id });
+    const andTwo = ['job', 'message', created.id, 'And two', '--idempotency-key', 'k2'];
+    expect(await served.docketJson(...andTwo)).toMatchObject({ id: created.id });
+    expect(await served.docketJson(...andTwo)).toMatchObject({ id: created.id });
+    expect((await served.database.pool.query('select prompt from job_messages')).rows).toEqual([{ prompt: 'And two' }]);
     await expect(served.docket('job', 'archive', created.id)).rejects.toMatchObject({ status: 409 });
     expect(await served.docketJson('job', 'cancel', created.id)).toMatchObject({ status: 'failed' });
     expect(await served.docketJson('job', 'archive', created.id)).toMatchObject({ status: 'archived' });
