@@ -22,6 +22,7 @@ import {
   noGrantForPath,
   noGrantToMerge,
 } from '../../lib/inputs/grants.ts';
+import { isSameRepository } from '../../lib/inputs/repository.ts';
 import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import type { ForgeApi } from '../forges/forge-api.ts';
 import type { Forge, Forges } from '../forges/forge.ts';
@@ -258,7 +259,9 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
 
   async function projectsOf(organizationId: string, repository: string): Promise<ProjectRow[]> {
     const all = await projects.list({ organizationId });
-    return all.filter((project) => [project.repository, ...project.allowedRepositories].includes(repository));
+    return all.filter((project) =>
+      [project.repository, ...project.allowedRepositories].some((one) => isSameRepository(one, repository)),
+    );
   }
 
   /**

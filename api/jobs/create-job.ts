@@ -4,7 +4,7 @@ import { newId } from '../../db/ids.ts';
 import type { CreatedJob, EarlierJob, Idempotency, JobStore, NewJob } from '../../db/jobs/jobs.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import { parseRef } from '../../lib/inputs/ref.ts';
-import { parseRepository } from '../../lib/inputs/repository.ts';
+import { isSameRepository, parseRepository } from '../../lib/inputs/repository.ts';
 import type { RepositoryRules } from '../../lib/inputs/repository.ts';
 import { invalidRequest } from '../http/errors.ts';
 import { createGrantChecks } from '../administration/grant-checks.ts';
@@ -54,14 +54,13 @@ export function createJobCreation({
     if (text === undefined || text === project.repository) return project.repository;
     const parsed = parseRepository(text, repositories);
     if (!parsed.ok) throw invalidRequest(parsed.problem);
-    const isAllowed = [project.repository, ...project.allowedRepositories].some(
-      (allowed) => allowed === parsed.repository || canonicalOf(allowed) === parsed.repository,
+    const allowed = [project.repository, ...project.allowedRepositories].find((one) =>
+      isSameRepository(canonicalOf(one) ?? one, parsed.repository),
     );
-    if (!isAllowed)
-      throw invalidRequest(
-        'The project may not use this repository. An admin can add it to the allowedRepositories of the project.',
-      );
-    return parsed.repository === canonicalOf(project.repository) ? project.repository : parsed.repository;
+    if (allowed !== undefined) return allowed;
+    throw invalidRequest(
+      'The project may not use this repository. An admin can add it to the allowedRepositories of the project.',
+    );
   }
 
   function canonicalOf(stored: string): string | null {

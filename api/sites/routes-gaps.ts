@@ -17,6 +17,7 @@ import type { ApiCaller } from '../access/api-caller.ts';
 import { presentGap } from './present-gap.ts';
 import { rateLimitFields } from '../access/rate-limit-fields.ts';
 import { domain } from './site-schemas.ts';
+import { isSameRepository } from '../../lib/inputs/repository.ts';
 import type { ReadSite } from './site-reader.ts';
 
 const base = '/v1/sites/{domain}/gaps';
@@ -161,6 +162,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
 }
 
 /** Returns the site's repository if the project may also work on it. */
-function sourceOf({ repository }: SiteRow, project: ProjectRow) {
-  return repository !== null && project.allowedRepositories.includes(repository) ? { repository } : undefined;
+function sourceOf({ repository }: SiteRow, { allowedRepositories }: ProjectRow) {
+  const isAllowed = repository !== null && allowedRepositories.some((one) => isSameRepository(one, repository));
+  return isAllowed ? { repository } : undefined;
 }

@@ -140,6 +140,11 @@ function decoded(text: string): string | null {
   }
 }
 
+/** Reports whether two canonical addresses are those of one repository. Forges ignore the case of owners and names. */
+export function isSameRepository(one: string, other: string): boolean {
+  return one === other || (!one.startsWith('/') && one.toLowerCase() === other.toLowerCase());
+}
+
 /** Returns the full URL of a stored repository: the form that clients see. */
 export function repositoryUrl(repository: string): string {
   if (!repository.startsWith('/')) return repository;

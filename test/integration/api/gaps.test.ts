@@ -182,7 +182,7 @@ describe('gaps', () => {
   });
 
   it('stay unanswered when the change does not help, and can get another job', async () => {
-    const { ask, gaps, admin, site } = await stageGaps(database, api);
+    const { ask, gaps, admin, site, project } = await stageGaps(database, api);
     const { threadId, messageId } = await ask('How do I paint the gearbox?');
     await database.pool.query(
       `insert into message_feedback (thread_id, message_id, vote, comment) values ($1, $2, 'down', 'In red, please.')`,
@@ -202,8 +202,14 @@ describe('gaps', () => {
     const first = await admin(`${path}/job`, { method: 'POST' });
     expect(first.status).toBe(201);
     await database.pool.query(`update jobs set status = 'failed' where id = $1`, [first.body.id]);
+    // a project of another repository, which may work on the site's
+    await database.pool.query(
+      `update projects set repository = 'https://github.com/acme/code', allowed_repositories = '{https://github.com/Acme/Docs}'
+       where id = $1`,
+      [project.id],
+    );
     const second = await admin(`${path}/job`, { method: 'POST' });
-    expect(second.status).toBe(201);
+    expect([second.status, second.body.source?.repository]).toEqual([201, 'https://github.com/Acme/Docs']);
     expect(second.body.id).not.toBe(first.body.id);
 
     // concurrent requests wait for the same job

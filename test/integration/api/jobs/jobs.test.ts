@@ -74,6 +74,11 @@ describe('creating a job', () => {
     expect(local.body.source).toEqual({ repository: 'file:///srv/repositories/lamp.git', ref: null });
     const own = await create({ prompt: 'x', source: { repository: 'https://github.com/acme/docs.git/' } });
     expect(own.body.source).toEqual({ repository: 'https://github.com/acme/docs', ref: 'trunk' });
+    // forges ignore the case of names, and send the one of the repository's creation in their events
+    const event = await create({ prompt: 'x', source: { repository: 'https://github.com/Acme/Docs.git' } });
+    expect(event.body.source).toEqual({ repository: 'https://github.com/acme/docs', ref: 'trunk' });
+    const events = await create({ prompt: 'x', source: { repository: 'https://github.com/ACME/Other' } });
+    expect(events.body.source).toEqual({ repository: 'https://github.com/acme/other', ref: null });
   });
 
   it('accepts a prompt of 100,000 characters, however many bytes they take', async () => {
@@ -110,6 +115,7 @@ describe('creating a job', () => {
     ['an ssh repository', { prompt: 'x', source: { repository: 'git@github.com:acme/docs.git' } }, 400],
     ['a repository of nobody', { prompt: 'x', source: { repository: 'https://github.com/acme/secret' } }, 400],
     ['a repository on another host', { prompt: 'x', source: { repository: 'https://evil.example/acme/docs' } }, 400],
+    ['a local path in another case', { prompt: 'x', source: { repository: '/srv/repositories/Lamp.git' } }, 400],
     ['a path outside of the root', { prompt: 'x', source: { repository: '/etc/passwd' } }, 400],
     ['an empty repository', { prompt: 'x', source: { repository: '' } }, 400],
     ['a ref like an option', { prompt: 'x', source: { ref: '--upload-pack=id' } }, 400],

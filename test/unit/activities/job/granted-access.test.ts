@@ -123,6 +123,7 @@ describe('a site', () => {
   });
 
   it('is read with the worker’s token under a grant, and without one otherwise', async () => {
+    expect(await siteToken('https://github.com/Acme/Docs')).toBe('of-the-project');
     expect(await siteToken(repository, { hasCredential: false })).toBeNull();
     expect(await siteToken(repository, {}, 'org_2')).toBeNull();
     const grants = ['https://github.com/acme/*'];
