@@ -227,12 +227,15 @@ interface CallOfModel {
   invalid?: boolean;
 }
 
-/** Returns a call as it is stored. An invalid call has the sentence that tells the model how to repair it. */
+/**
+ * Returns a call as it is stored: with the input that its tool takes. An invalid call has the sentence that tells the model
+ * how to repair it.
+ */
 function storedCall(called: CallOfModel, toolset: Toolset) {
   const call = callOf(called);
   if (called.invalid !== true) return call;
   const check = validateCall(toolset, call);
-  return { ...call, invalid: check.ok ? 'The arguments of the call are not valid JSON.' : check.problem };
+  return check.ok ? { ...call, input: check.input } : { ...call, invalid: check.problem };
 }
 
 function callOf({ toolCallId, toolName, input }: CallOfModel) {

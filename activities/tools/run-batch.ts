@@ -1,5 +1,6 @@
 import type { ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import { inputProblem } from './define-tool.ts';
+import { repairInput } from './repair-input.ts';
 import { countText, cappedOutput } from './tool-output.ts';
 import type { AgentTool, ToolContext, ToolOutput, Toolset } from './agent-tool.ts';
 import { allOf } from '../../lib/all-of.ts';
@@ -19,7 +20,7 @@ const mostBytes = 512 * 1024;
 const shortOutput = 1_000;
 const overLimit = '[Not shown: the outputs of this answer exceed 512 KB. The call has run; read less at once.]';
 
-/** Reports whether a call names a tool and its input is valid; if not, with the sentence for the model. */
+/** Returns the input of a call as its tool takes it, or the sentence for the model about an invalid call. */
 export function validateCall(toolset: Toolset, call: { toolName: string; input: unknown }): CallCheck {
   const tool = toolOf(toolset, call.toolName);
   if (tool === null) return { ok: false, problem: unknownTool(toolset, call.toolName) };
@@ -28,6 +29,8 @@ export function validateCall(toolset: Toolset, call: { toolName: string; input: 
   if (typeof call.input === 'string') {
     return { ok: false, problem: `The input of ${call.toolName} is not a JSON object; call it again.` };
   }
+  const repaired = repairInput(tool.inputSchema, call.input);
+  if (repaired !== null) return { ok: true, input: repaired.data };
   return { ok: false, problem: `${call.toolName}: ${inputProblem(parsed.error)}` };
 }
 
@@ -90,7 +93,7 @@ async function runCall(toolset: Toolset, call: ToolCall, context: ToolContext): 
   if (!check.ok || tool === null) {
     return { text: cappedOutput(check.ok ? unknownTool(toolset, call.toolName) : check.problem), isError: true };
   }
-  return tool.run(call.input, { ...context, toolCallId: call.toolCallId });
+  return tool.run(check.input, { ...context, toolCallId: call.toolCallId });
 }
 
 function resultOf({ toolCallId, toolName }: ToolCall, output: TimedOutput | undefined): ToolResult {

@@ -45,3 +45,31 @@ it(
     expect(kept.filter(({ text }) => text?.includes(key))).toEqual([]);
   },
 );
+
+it('runs calls whose values a model wrote as text or null, and checks their paths', async () => {
+  await using database = await createTestDatabase();
+  await using repository = await createTestRepository({ 'a.md': 'one\ntwo\n' });
+  await using model = await startScriptedModelServer();
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  const edits = (text: string) => JSON.stringify([{ old: text, new: 'new', replaceAll: 'true' }]);
+  model.script(
+    {
+      toolCalls: [
+        { name: 'multi_edit', input: { path: 'a.md', edits: edits('one'), etag: null } },
+        { name: 'multi_edit', input: { path: '.github/workflows/a.yml', edits: edits('one'), etag: null } },
+        { name: 'read', input: { path: 'a.md', offset: '2' } },
+      ],
+    },
+    { toolCalls: [{ ...finish, input: { ...finish.input, complete: 'true', checked: null } }] },
+  );
+  const job = await worker.runJob({ prompt: 'Write', repository: repository.path });
+  expect(job).toMatchObject({ status: 'completed', title: 'Done' });
+  expect(await repository.read(job.headCommit!)).toEqual({ 'a.md': '100644 new\ntwo' });
+  const { rows } = await database.pool.query('select tool_results from job_steps order by step');
+  expect(rows[0].tool_results.map(({ output }: { output: string }) => output)).toEqual([
+    expect.stringContaining('Edited a.md: 1 region at line 1'),
+    expect.stringContaining('this project does not let jobs change it'),
+    expect.stringMatching(/\n {5}2\|two$/),
+  ]);
+  expect(model.violations).toEqual([]);
+});

@@ -128,6 +128,34 @@ it('validates calls without running them', () => {
   expect(validateCall(toolset, { toolName: 'edit', input: null })).toMatchObject({ ok: false });
 });
 
+it.each([
+  ['read', { path: 'a', offset: '2', limit: null }, { path: 'a', offset: 2 }],
+  ['grep', { pattern: 'a', glob: null, ignoreCase: 'True' }, { pattern: 'a', ignoreCase: true }],
+  ['edit', { path: 'a', old: 'b', new: 'c', replaceAll: 'false', etag: null }, { old: 'b', replaceAll: false }],
+  [
+    'multi_edit',
+    { path: 'a', edits: '[{"old": "b", "new": "", "replaceAll": "true"}]' },
+    { path: 'a', edits: [{ old: 'b', new: '', replaceAll: true }] },
+  ],
+  ['multi_edit', { path: 'a', edits: { old: 'b', new: 'c' } }, { edits: [{ old: 'b', new: 'c' }] }],
+  ['todo', { items: '[{"text": "a", "done": 0}]' }, null],
+  ['read', { path: 'a', offset: 'two' }, null],
+  ['read', { path: null }, null],
+  ['edit', { path: 'a', old: 'b', new: null }, null],
+  ['multi_edit', { path: 'a', edits: '[{"old": "b"' }, null],
+])('takes values that a model wrote in another form: %s %j', (toolName, input, meant) => {
+  const check = validateCall(createToolset(), { toolName, input });
+  if (meant === null) expect(check).toMatchObject({ ok: false, problem: expect.stringMatching(/^\w+: The input is/) });
+  else expect(check).toMatchObject({ ok: true, input: meant });
+});
+
+it('runs a call with the values that were meant', async () => {
+  await using tree = await createTree({ 'a.txt': 'one\ntwo\n' });
+  const calls = [call('read', { path: 'a.txt', offset: '2' })];
+  const [result] = await runBatch(createToolset(), calls, { root: tree.root, signal });
+  expect(result).toMatchObject({ isError: false, output: expect.stringMatching(/\n     2\|two$/) });
+});
+
 it('describes every tool and every input to the model', () => {
   for (const tool of Object.values(createToolset())) {
     const schema = z.toJSONSchema(tool.inputSchema, { io: 'input' });
