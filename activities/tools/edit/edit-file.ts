@@ -4,7 +4,7 @@ import { applyEdit, type Change, type Edit } from './apply-edit.ts';
 import { changedLines, changeText, failureSentence } from './edit-answers.ts';
 import type { Stage } from './match-ladder.ts';
 import { parseNote } from './parse-note.ts';
-import { decodeText, encodeText, etagOf, type TextFile } from './text-file.ts';
+import { decodeText, encodeText, etagOf, foreignCharacter, type TextFile } from './text-file.ts';
 
 export interface EditTask {
   path: string;
@@ -65,14 +65,9 @@ function applyAll(path: AgentPath, file: TextFile, edits: Edit[]): { text: strin
   return { text, applied };
 }
 
-/**
- * In a file that is not UTF-8, allows only characters that have the same byte in every such encoding, or that the file
- * already has.
- */
 function checkEncoding(path: AgentPath, file: TextFile, edit: Edit): void {
-  if (file.encoding === 'utf8') return;
-  const foreign = [...edit.new].find((character) => character > '\u007f' && !file.text.includes(character));
-  if (foreign === undefined) return;
+  const foreign = foreignCharacter(file, edit.new);
+  if (foreign === null) return;
   throw new ToolProblem(`${path.shown} is not UTF-8 and cannot hold the character "${foreign}". Nothing was changed.`);
 }
 

@@ -11,24 +11,50 @@ export interface TextFile {
   /** The text without the byte order mark. */
   text: string;
   hasBom: boolean;
-  /** Anything that is not UTF-8 is decoded as Latin-1, which maps every byte to one character and back. */
-  encoding: 'utf8' | 'latin1';
+  encoding: Encoding;
 }
 
-export type LineEndings = 'none' | 'LF' | 'CRLF' | 'mixed';
+/**
+ * UTF-16 is known by its byte order mark. Anything else that is not UTF-8 is decoded as Latin-1, which maps every byte to one
+ * character and back.
+ */
+export type Encoding = 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
+
+export type LineEndings = 'none' | 'LF' | 'CRLF' | 'mixed LF and CRLF';
 
 /** Decodes a file; null for a binary one, which contains a NUL. */
 export function decodeText(bytes: Buffer): TextFile | null {
-  if (bytes.includes(0)) return null;
-  if (!isUtf8(bytes)) return { text: bytes.toString('latin1'), hasBom: false, encoding: 'latin1' };
-  const text = bytes.toString('utf8');
-  const hasBom = text.startsWith(byteOrderMark);
-  return { text: hasBom ? text.slice(1) : text, hasBom, encoding: 'utf8' };
+  const encoding = encodingOf(bytes);
+  const decoded = encoding === 'utf16be' ? swapped(bytes).toString('utf16le') : bytes.toString(encoding);
+  if (decoded.includes('\0')) return null;
+  const hasBom = decoded.startsWith(byteOrderMark);
+  return { text: hasBom ? decoded.slice(1) : decoded, hasBom, encoding };
 }
 
 /** Encodes an edited text as its file was: with its encoding and byte order mark. */
 export function encodeText(text: string, { hasBom, encoding }: Pick<TextFile, 'hasBom' | 'encoding'>): Buffer {
-  return Buffer.from(hasBom ? byteOrderMark + text : text, encoding);
+  const whole = hasBom ? byteOrderMark + text : text;
+  return encoding === 'utf16be' ? swapped(Buffer.from(whole, 'utf16le')) : Buffer.from(whole, encoding);
+}
+
+function encodingOf(bytes: Buffer): Encoding {
+  if (isUtf8(bytes)) return 'utf8';
+  if (bytes.length % 2 === 1) return 'latin1';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf16le';
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf16be' : 'latin1';
+}
+
+function swapped(bytes: Buffer): Buffer {
+  return Buffer.from(bytes).swap16();
+}
+
+/**
+ * Returns a character of a text that a file cannot be trusted to hold; null if there is none. Only characters that the file
+ * has already, and those of ASCII, have the same byte in every encoding that Latin-1 stands for.
+ */
+export function foreignCharacter({ text: own, encoding }: Pick<TextFile, 'text' | 'encoding'>, text: string) {
+  if (encoding !== 'latin1') return null;
+  return [...new Set(text)].find((character) => character > '\u007f' && !own.includes(character)) ?? null;
 }
 
 /** Returns the hash that git gives a file with these bytes, so that equal content has the same etag everywhere. */
@@ -39,7 +65,7 @@ export function etagOf(bytes: Uint8Array): string {
 export function lineEndingsOf(text: string): LineEndings {
   const hasCrlf = text.includes('\r\n');
   const hasLf = /(?<!\r)\n/.test(text);
-  if (hasCrlf && hasLf) return 'mixed';
+  if (hasCrlf && hasLf) return 'mixed LF and CRLF';
   if (hasCrlf) return 'CRLF';
   return hasLf ? 'LF' : 'none';
 }

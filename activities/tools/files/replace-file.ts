@@ -1,5 +1,13 @@
 import { parseNote } from '../edit/parse-note.ts';
-import { decodeText, encodeText, etagOf, lineEndingsOf } from '../edit/text-file.ts';
+import {
+  decodeText,
+  encodeText,
+  etagOf,
+  foreignCharacter,
+  lineEndingsOf,
+  type LineEndings,
+  type TextFile,
+} from '../edit/text-file.ts';
 import { countText } from '../tool-output.ts';
 import { parseAgentPath } from './agent-path.ts';
 
@@ -21,21 +29,33 @@ export function replaceFile({ path, before: old, content }: ReplaceTask): Replac
   const target = parseAgentPath(path);
   const { shown } = target;
   const before = old === null ? null : Buffer.from(old.buffer, old.byteOffset, old.byteLength);
-  const { text, bytes } = inFormOf(before, content);
+  const file = before === null ? null : decodeText(before);
+  const { text, bytes, note } = inFormOf(file, content);
   if (before?.equals(bytes) === true)
     return { bytes: null, answer: `${shown} already has exactly this content; nothing was changed.` };
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
   const verb = before === null ? 'Created' : 'Replaced';
-  const note = parseNote(target, { before: before === null ? null : before.toString('utf8'), after: text });
-  return { bytes, answer: `${verb} ${shown} (${countText(lines, 'line')}, etag ${etagOf(bytes)}).${note}` };
+  const parsed = parseNote(target, { before: file?.text ?? null, after: text });
+  return { bytes, answer: `${verb} ${shown} (${countText(lines, 'line')}, etag ${etagOf(bytes)}).${note}${parsed}` };
 }
 
-/** Converts content with LF to the CRLF line endings and the byte order mark of the file it replaces. */
-function inFormOf(before: Buffer | null, content: string): { text: string; bytes: Buffer } {
-  const file = before === null ? null : decodeText(before);
+/** Converts content with LF to the CRLF line endings, the encoding and the byte order mark of the file it replaces. */
+function inFormOf(file: TextFile | null, content: string): { text: string; bytes: Buffer; note: string } {
   const hasBom = content.startsWith('\ufeff');
   const plain = hasBom ? content.slice(1) : content;
-  const isCrlf = file !== null && lineEndingsOf(file.text) === 'CRLF' && !plain.includes('\r\n');
-  const text = isCrlf ? plain.replaceAll('\n', '\r\n') : plain;
-  return { text, bytes: encodeText(text, { hasBom: hasBom || file?.hasBom === true, encoding: 'utf8' }) };
+  const endings = file === null ? 'none' : lineEndingsOf(file.text);
+  const text = endings === 'CRLF' && !plain.includes('\r\n') ? plain.replaceAll('\n', '\r\n') : plain;
+  const foreign = file === null ? null : foreignCharacter(file, text);
+  const encoding = foreign === null ? (file?.encoding ?? 'utf8') : 'utf8';
+  const bytes = encodeText(text, { hasBom: hasBom || file?.hasBom === true, encoding });
+  return { text, bytes, note: changeNote(endings, lineEndingsOf(text)) + encodingNote(foreign) };
+}
+
+function changeNote(before: LineEndings, after: LineEndings): string {
+  if (before === after || before === 'none' || after === 'none') return '';
+  return `\nIts line endings were ${before} and are ${after} now.`;
+}
+
+function encodingNote(foreign: string | null): string {
+  return foreign === null ? '' : `\nThe file was not UTF-8 and could not hold "${foreign}"; it is UTF-8 now.`;
 }

@@ -43,11 +43,11 @@ function linesOf(text: string): string[] {
 function headingOf(file: TextFile, { bytes, lines }: { bytes: Buffer; lines: number }): string {
   const facts = [countText(lines, 'line'), sizeText(bytes.length), `etag ${etagOf(bytes)}`];
   const endings = lineEndingsOf(file.text);
-  if (endings !== 'none')
-    facts.push(endings === 'mixed' ? 'mixed LF and CRLF line endings' : `${endings} line endings`);
+  if (endings !== 'none') facts.push(`${endings} line endings`);
   if (file.text.includes('\t')) facts.push('has tabs');
   if (file.hasBom) facts.push('byte order mark');
   if (file.text !== '' && !file.text.endsWith('\n')) facts.push('no newline at the end');
+  if (file.encoding.startsWith('utf16')) facts.push('UTF-16');
   if (file.encoding === 'latin1') facts.push('not UTF-8, shown as Latin-1');
   return facts.join(', ');
 }

@@ -18,8 +18,8 @@ const inputSchema = z.object({
 
 export const writeTool = defineTool({
   description:
-    'Writes a whole file, new or replacing an existing one. Use edit to change part of a file. A file with CRLF line ' +
-    'endings or a byte order mark keeps them.',
+    'Writes a whole file, new or replacing an existing one. Use edit to change part of a file. A file keeps its CRLF ' +
+    'line endings, its byte order mark and its encoding.',
   inputSchema,
   isReadOnly: false,
   async run({ path, content, etag }, { root, signal, ...context }) {

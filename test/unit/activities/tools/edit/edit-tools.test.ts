@@ -16,6 +16,53 @@ it('returns the match, the new etag and the resulting lines', async () => {
   });
 });
 
+const utf16 = {
+  le: (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+  be: (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
+};
+
+it.each(['le', 'be'] as const)('reads, finds and writes UTF-16 %s as UTF-16', async (order) => {
+  const encoded = utf16[order];
+  await using tree = await createTree({ 'a.rc': encoded('eins „zwei“\r\ndrei\r\n') });
+  expect((await tree.run('read', { path: 'a.rc' })).text).toMatch(
+    /^a\.rc \(2 lines, 40 B, etag [0-9a-f]{40}, CRLF line endings, byte order mark, UTF-16\)\n {5}1\|eins „zwei“\n {5}2\|drei$/,
+  );
+  expect((await tree.run('grep', { pattern: 'dr.i$' })).text).toBe('a.rc:2: drei');
+  await tree.run('edit', { path: 'a.rc', old: 'drei\n', new: 'drei\nvier ✓\n' });
+  expect(await tree.bytes('a.rc')).toEqual(encoded('eins „zwei“\r\ndrei\r\nvier ✓\r\n'));
+  await tree.run('write', { path: 'a.rc', content: 'fünf\nsechs\n' });
+  expect(await tree.bytes('a.rc')).toEqual(encoded('fünf\r\nsechs\r\n'));
+});
+
+it('takes what only looks like UTF-16 for binary', async () => {
+  const odd = Buffer.concat([utf16.le('a'), Buffer.from('b')]);
+  await using tree = await createTree({ odd, 'utf-32': Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]) });
+  for (const path of ['odd', 'utf-32']) {
+    expect(await tree.run('read', { path })).toMatchObject({ isError: true, text: expect.stringContaining('binary') });
+  }
+});
+
+it('keeps the encoding of a file that is written anew, or says that it cannot', async () => {
+  const latin1 = (text: string) => Buffer.from(text, 'latin1');
+  await using tree = await createTree({ 'a.txt': latin1('Caf\xe9\n'), 'b.txt': latin1('Caf\xe9\n') });
+  expect((await tree.run('write', { path: 'a.txt', content: 'Th\xe9\n' })).text).not.toContain('UTF-8');
+  expect(await tree.bytes('a.txt')).toEqual(latin1('Th\xe9\n'));
+  expect((await tree.run('write', { path: 'b.txt', content: 'Caf\xe9 5 €\n' })).text).toContain(
+    'The file was not UTF-8 and could not hold "€"; it is UTF-8 now.',
+  );
+  expect(await tree.text('b.txt')).toBe('Caf\xe9 5 €\n');
+});
+
+it('says when a file that is written anew gets other line endings', async () => {
+  await using tree = await createTree({ 'mixed.txt': 'a\r\nb\nc\r\n', 'unix.txt': 'a\nb\n', 'dos.txt': 'a\r\n' });
+  const written = async (path: string, content: string) => (await tree.run('write', { path, content })).text;
+  expect(await written('mixed.txt', 'a\nb\nc\nd\n')).toContain(
+    'Its line endings were mixed LF and CRLF and are LF now.',
+  );
+  expect(await written('unix.txt', 'a\r\nb\r\n')).toContain('Its line endings were LF and are CRLF now.');
+  expect(await written('dos.txt', 'a\nb\n')).not.toContain('line endings');
+});
+
 it('keeps the byte order mark, the line endings and the mode bits', async () => {
   await using tree = await createTree({ 'run.sh': '\ufeffa\r\nb\r\nc' });
   await chmod(tree.path('run.sh'), 0o751);
