@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ImageRef } from '../../db/jobs/job-images.ts';
-import { ToolProblem } from './tool-problem.ts';
+import { similarPaths } from './files/similar-paths.ts';
+import { MissingPath, ToolProblem } from './tool-problem.ts';
 import { cappedOutput } from './tool-output.ts';
 import type { AgentTool, ToolContext } from './agent-tool.ts';
 
@@ -28,7 +29,8 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
         return { text: cappedOutput(text), isError: false, ...shown };
       } catch (error) {
         if (!(error instanceof ToolProblem)) throw error;
-        return { text: cappedOutput(error.message), isError: true };
+        const more = error instanceof MissingPath ? ` ${await similarPaths(context, error.shown)}` : '';
+        return { text: cappedOutput(error.message + more), isError: true };
       }
     },
   };

@@ -5,29 +5,40 @@ export class ToolProblem extends Error {
   override name = 'ToolProblem';
 }
 
+/** The problem of a path at which there is nothing. */
+export class MissingPath extends ToolProblem {
+  override name = 'MissingPath';
+  readonly shown: string;
+
+  constructor(shown: string, options?: ErrorOptions) {
+    super(`${shown} does not exist.`, options);
+    this.shown = shown;
+  }
+}
+
 /**
  * Returns the problem for a file system error on a path of the model. Errors that the model cannot act on are returned
  * unchanged.
  */
 export function problemOf(error: unknown, shown: string): unknown {
-  const sentence = sentenceFor(codeOf(error), shown);
+  const code = codeOf(error);
+  if (code === 'ENOENT') return absenceOf(shown, { cause: error });
+  const sentence = sentenceFor(code, shown);
   return sentence === null ? error : new ToolProblem(sentence, { cause: error });
 }
 
 /**
- * Returns the sentence for a path that is not there. A character that stands for bytes that are not UTF-8 is listed,
+ * Returns the problem of a path that is not there. A character that stands for bytes that are not UTF-8 is listed,
  * but names no file.
  */
-export function absenceOf(shown: string): string {
+export function absenceOf(shown: string, options?: ErrorOptions): ToolProblem {
   return shown.includes('\uFFFD')
-    ? `The name of ${shown} is not valid UTF-8, so no tool can open it.`
-    : `${shown} does not exist. Use list or glob to see which files exist.`;
+    ? new ToolProblem(`The name of ${shown} is not valid UTF-8, so no tool can open it.`, options)
+    : new MissingPath(shown, options);
 }
 
 function sentenceFor(code: string | null, shown: string): string | null {
   switch (code) {
-    case 'ENOENT':
-      return absenceOf(shown);
     case 'ENOTDIR':
       return `${shown} cannot exist: a part of that path is a file, not a folder.`;
     case 'EISDIR':

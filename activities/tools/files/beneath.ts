@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
-import { agentPathOf, isGitName, type AgentPath } from './agent-path.ts';
+import { agentPathOf, isGitName, showPath, type AgentPath } from './agent-path.ts';
 import { ToolProblem, problemOf } from '../tool-problem.ts';
 import { codeOf } from '../../../lib/error-code.ts';
 
@@ -64,6 +64,13 @@ export async function statIn(folder: Folder, name: string): Promise<Stats | null
   }
 }
 
+/** Returns what a symbolic link names, as outputs show it. */
+export async function targetIn(folder: Folder, name: string): Promise<string> {
+  // it may be replaced at any time
+  const target = await readlink(folder.at(name)).catch(() => 'nothing');
+  return showPath(target).slice(0, 200);
+}
+
 /** Opens a regular file of a folder for reading. Throws ToolProblem for links, folders, pipes, sockets and devices. */
 export async function openFile(
   folder: Folder,
@@ -71,7 +78,12 @@ export async function openFile(
   shown: string,
 ): Promise<{ file: FileHandle; stat: Stats }> {
   try {
-    checkRegular(await lstat(folder.at(name)), shown);
+    const listed = await lstat(folder.at(name));
+    if (listed.isSymbolicLink()) {
+      const target = await targetIn(folder, name);
+      throw new ToolProblem(`${shown} is a symbolic link to ${target}, which this tool does not follow.`);
+    }
+    checkRegular(listed, shown);
     // The entry may be replaced meanwhile: no link is followed, a pipe does not block, and the descriptor is checked
     // again.
     const file = await open(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -136,7 +148,6 @@ async function makeFolder(parent: Folder, name: string): Promise<void> {
 function checkRegular(stat: Stats, shown: string): void {
   if (stat.isFile() && stat.nlink <= 1) return;
   if (stat.isFile()) throw new ToolProblem(`${shown} is a hard link; tools do not open files with a second name.`);
-  if (stat.isSymbolicLink()) throw new ToolProblem(`${shown} is a symbolic link, which this tool does not follow.`);
   if (stat.isDirectory()) throw new ToolProblem(`${shown} is a folder, not a file; use list to see what it holds.`);
   throw new ToolProblem(`${shown} is not a regular file (a pipe, a socket or a device).`);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseAgentPath, showPath } from './agent-path.ts';
-import { statIn } from './beneath.ts';
+import { statIn, targetIn } from './beneath.ts';
 import { defineTool } from '../define-tool.ts';
 import { sizeText } from '../tool-output.ts';
 import { walkNote, walkTree, type TreeEntry } from './walk-tree.ts';
@@ -43,7 +43,7 @@ async function lineOf({ path, name, kind, isIgnored, folder }: TreeEntry): Promi
     case 'folder':
       return `${showPath(path)}/${isIgnored ? '  (ignored by git)' : ''}`;
     case 'link':
-      return `${showPath(path)}  (symbolic link)`;
+      return `${showPath(path)}  (symbolic link to ${await targetIn(folder, name)})`;
     case 'other':
       return `${showPath(path)}  (not a regular file)`;
     case 'file':

@@ -23,7 +23,7 @@ export const deleteTool = defineTool({
     const { parent, name } = splitPath(target);
     await using folder = await openFolder(root, parent);
     const stat = await statIn(folder, name);
-    if (stat === null) throw new ToolProblem(absenceOf(target.shown));
+    if (stat === null) throw absenceOf(target.shown);
     try {
       if (!stat.isDirectory()) {
         await unlink(folder.at(name));
@@ -34,7 +34,7 @@ export const deleteTool = defineTool({
       let files = 0;
       const visit = async (entry: TreeEntry) => {
         if (isUnclear(entry.name) && (await statIn(entry.folder, entry.name)) === null)
-          throw new ToolProblem(`${absenceOf(agentPathOf(entry.path.split('/')).shown)} Nothing was deleted.`);
+          throw new ToolProblem(`${absenceOf(agentPathOf(entry.path.split('/')).shown).message} Nothing was deleted.`);
         if (entry.kind !== 'folder') files += 1;
         return files <= maxDeleted;
       };
@@ -68,7 +68,7 @@ export const moveTool = defineTool({
     }
     await using sourceFolder = await openFolder(root, sourceParent);
     const stat = await statIn(sourceFolder, sourceName);
-    if (stat === null) throw new ToolProblem(absenceOf(source.shown));
+    if (stat === null) throw absenceOf(source.shown);
     if (!stat.isFile() && !stat.isDirectory()) throw new ToolProblem(`${source.shown} is neither a file nor a folder.`);
     await using targetFolder = await openFolder(root, targetParent, { create: true });
     if ((await statIn(targetFolder, targetName)) !== null) {

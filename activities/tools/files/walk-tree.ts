@@ -109,7 +109,7 @@ async function openListed(parent: Folder, name: string, path: string): Promise<F
   try {
     return await openChild(parent, name, agentPathOf(path.split('/')).shown);
   } catch (error) {
-    if (error instanceof ToolProblem || codeOf(error) === 'ENOENT') return null;
+    if (error instanceof ToolProblem || ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return null;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseAgentPath } from './agent-path.ts';
 import { openFolder, statIn } from './beneath.ts';
-import { absenceOf, ToolProblem } from '../tool-problem.ts';
+import { absenceOf } from '../tool-problem.ts';
 import { defineTool } from '../define-tool.ts';
 import { checkEtag, etagSchema } from '../edit/etag.ts';
 import { workOnFile } from './file-work.ts';
@@ -30,7 +30,7 @@ export const writeTool = defineTool({
     const isNew = !shown.includes('\uFFFD');
     await using folder = await openFolder(root, parent, { create: isNew });
     const before = (await statIn(folder, name)) === null ? null : await readIn(folder, name, shown);
-    if (before === null && !isNew) throw new ToolProblem(absenceOf(shown));
+    if (before === null && !isNew) throw absenceOf(shown);
     checkEtag({ shown, etag, bytes: before?.bytes ?? null });
     const task = { path: target.parts.join('/'), before: before?.bytes ?? null, content };
     const length = content.length + (before?.bytes.length ?? 0);

@@ -1,5 +1,5 @@
 import picomatch from 'picomatch';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import { expect, it, vi } from 'vitest';
 import { compileGlob } from '../../../../activities/tools/files/glob-pattern.ts';
 import { createTree } from './tree.ts';
@@ -109,6 +109,46 @@ it('lists sizes and depths, and reports when there is more', async () => {
   expect(many).toHaveLength(1_001);
   expect(many.at(-1)).toContain('There is more');
   expect((await tree.run('glob', { pattern: 'many/*.txt' })).text.split('\n')).toHaveLength(1_001);
+});
+
+it('names the paths that resemble one that does not exist', async () => {
+  await using tree = await createTree({
+    'src/utils.ts': '',
+    'src/App.tsx': '',
+    'src/index.ts': '',
+    'src/pages/index.ts': '',
+    'lib/pages/index.ts': '',
+    'docs/guide/Install.md': '',
+  });
+  const meant = async (tool: string, input: unknown) => {
+    const { text, isError } = await tree.run(tool, input);
+    expect(isError).toBe(true);
+    return text;
+  };
+  const readOf = (path: string) => meant('read', { path });
+  expect(await readOf('src/util.ts')).toBe('src/util.ts does not exist. Did you mean src/utils.ts?');
+  expect(await readOf('utils.ts')).toBe('utils.ts does not exist. Did you mean src/utils.ts?');
+  expect(await readOf('src/app.jsx')).toBe('src/app.jsx does not exist. Did you mean src/App.tsx?');
+  expect(await readOf('guide/install.md')).toBe('guide/install.md does not exist. Did you mean docs/guide/Install.md?');
+  expect(await readOf('pages/index.ts')).toBe(
+    'pages/index.ts does not exist. Did you mean lib/pages/index.ts or src/pages/index.ts?',
+  );
+  expect(await readOf('nothing/like/it.rs')).toBe(
+    'nothing/like/it.rs does not exist. Use list or glob to see which files exist.',
+  );
+  expect(await meant('edit', { path: 'util.ts', old: 'a', new: 'b' })).toContain('Did you mean src/utils.ts?');
+  expect(await meant('list', { path: 'doc' })).toBe('doc does not exist. Did you mean docs?');
+  expect(await meant('delete', { path: 'utils.ts' })).toContain('Did you mean src/utils.ts?');
+  expect(await meant('move', { from: 'utils.ts', to: 'a.ts' })).toContain('Did you mean src/utils.ts?');
+});
+
+it('names where a symbolic link leads', async () => {
+  await using tree = await createTree({ 'docs/AGENTS.md': 'one\n' });
+  await symlink('docs/AGENTS.md', tree.path('CLAUDE.md'));
+  expect((await tree.run('list', {})).text).toBe('CLAUDE.md  (symbolic link to docs/AGENTS.md)\ndocs/');
+  expect((await tree.run('edit', { path: 'CLAUDE.md', old: 'one', new: 'two' })).text).toBe(
+    'CLAUDE.md is a symbolic link to docs/AGENTS.md, which this tool does not follow.',
+  );
 });
 
 it('gives up on endlessly nested folders', async () => {
