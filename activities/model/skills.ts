@@ -13,16 +13,21 @@ type Skill = Instructions['skills'][number];
 
 export const skillFileName = 'SKILL.md';
 /** Folders of a repository with a folder per skill; of skills with the same name, the first one counts. */
-const skillFolders = ['.docket/skills', '.claude/skills', '.github/skills'];
+const skillFolders = ['.docket/skills', '.claude/skills', '.github/skills', '.agents/skills'];
 const skillPath = /^([^/]+\/skills)\/[^/\p{C}]{1,100}\/SKILL\.md$/u;
-const frontMatterSchema = z.object({ name: skillNameSchema, description: skillDescriptionSchema });
+const describedSchema = z.object({ name: skillNameSchema, description: skillDescriptionSchema });
+/** A description that YAML does not allow without quotes, such as one with a colon. */
+const plainDescription = /^\uFEFF?---\s*?\n(?:(?!---).*\n)*?description:[ \t]+(.+)/;
 
 interface Reading {
   workspaces: Pick<Workspaces, 'readFile'>;
   maskSecrets(text: string): string;
 }
 
-/** Returns the skills among the files of a commit. A file without a valid name and description is none. */
+/**
+ * Returns the skills among the files of a commit. A file without a description is none; one without a valid name has that of
+ * its folder.
+ */
 export async function skillsIn(
   deps: Reading,
   { access, commit, files }: { access: RepositoryAccess; commit: string; files: string[] },
@@ -32,10 +37,18 @@ export async function skillsIn(
   const skills = new Map<string, Skill>();
   for (const path of paths.slice(0, mostSkills.repository)) {
     const text = await readBeginning(deps, { access, commit, path, most: longestGuidance });
-    const parsed = frontMatterSchema.safeParse(text === null ? null : readFrontMatter(text).values);
+    const parsed = describedSchema.safeParse(describedIn(path, text ?? ''));
     if (parsed.success && !skills.has(parsed.data.name)) skills.set(parsed.data.name, { ...parsed.data, path });
   }
   return [...skills.values()];
+}
+
+function describedIn(path: string, text: string) {
+  const { name, description } = readFrontMatter(text).values;
+  return {
+    name: skillNameSchema.safeParse(name).data ?? path.split('/').at(-2),
+    description: description ?? plainDescription.exec(text)?.[1],
+  };
 }
 
 export interface SkillReaderDeps extends Reading {
