@@ -85,6 +85,12 @@ export function limitAfter(state: JobState, limits: JobLimits, nowMs: number): F
   return remainingMs(state, limits, nowMs) <= windDownMs ? FailureType.TimeLimit : null;
 }
 
+/** Reports whether the limits leave room to act on a message after this state: more than a call that can only finish. */
+export function hasRoom(state: JobState, limits: JobLimits, nowMs: number): boolean {
+  const next = nextStep(state);
+  return reachedLimit(next, limits, nowMs) === null && limitAfter(next, limits, nowMs) === null;
+}
+
 /** Returns the wall time left in the turn. */
 export function remainingMs(state: JobState, limits: JobLimits, nowMs: number): number {
   return state.startedAtMs + limits.maxDurationMs - nowMs;

@@ -12,6 +12,7 @@ import { FailureType } from './contract/failures.ts';
 import { keepsWork, limitFailure, outcomeOfFailure, timeSentence, type FailedOutcome } from './failure-outcome.ts';
 import {
   advance,
+  hasRoom,
   initialState,
   limitAfter,
   limitsOf,
@@ -30,7 +31,7 @@ import { keepWork, prepare, publish, recordOutcome, runStep, runStepInTwo } from
 const maxHistoryEvents = 1_500;
 
 /**
- * Runs one turn of a job: prepares, takes steps until the model is done, publishes, and records the outcome. A message that arrives before the outcome is recorded continues the turn.
+ * Runs one turn of a job: prepares, takes steps until the model is done, publishes, and records the outcome. A message that arrives before the outcome is recorded continues the turn, or begins the next one if the limits leave no room for it.
  */
 export async function jobWorkflow(input: JobInput): Promise<JobOutcome> {
   const turn = { jobId: input.jobId, turn: input.turn };
@@ -40,7 +41,8 @@ export async function jobWorkflow(input: JobInput): Promise<JobOutcome> {
       state = await work(input, state);
       const worked = { ...turn, step: state.step };
       const outcome = await publish(worked);
-      const goesOn = await CancellationScope.nonCancellable(() => recordOutcome({ ...worked, outcome }));
+      const isOver = !hasRoom(state, limitsOf(input.limits, state), Date.now());
+      const goesOn = await CancellationScope.nonCancellable(() => recordOutcome({ ...worked, outcome, isOver }));
       if (!goesOn) return outcome;
       state = advance(state, { kind: 'message-arrived' });
     }

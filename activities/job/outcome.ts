@@ -1,7 +1,7 @@
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
-import type { JobOutcome, WorkedTurn } from '../../workflows/contract/job.ts';
+import type { EndedTurn } from '../../workflows/contract/job.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { Attempt } from '../attempt.ts';
 import { waitOf, type Wait } from './waiting.ts';
@@ -18,13 +18,16 @@ export interface OutcomeActivityDeps {
 export function createOutcomeActivities({ jobs, steps, attempt, waitDays, secrets }: OutcomeActivityDeps) {
   const { redact } = secrets;
 
-  /** Ends a turn that was not stopped; false while a message waits, or when it has ended. */
-  async function endTurn({ jobId, turn, step, outcome }: WorkedTurn & { outcome: JobOutcome }): Promise<boolean> {
+  /** Ends a turn that was not stopped; false while a message lets it continue, or when it has ended. */
+  async function endTurn({ jobId, turn, step, outcome, isOver = false }: EndedTurn): Promise<boolean> {
     const ref = { jobId, turn, step };
-    if (outcome.kind !== 'waiting') return jobs.finish({ ...ref, status: 'completed', failureCategory: null });
-    const job = await readWithSecrets(jobId);
-    const wait = job === null ? null : waitOf(job, await steps.lastAnswered(ref));
-    return wait !== null && jobs.wait({ ...ref, ...redacted(wait), days: waitDays });
+    if (outcome.kind === 'waiting') {
+      const job = await readWithSecrets(jobId);
+      const wait = job === null ? null : waitOf(job, await steps.lastAnswered(ref));
+      const isWaiting = wait !== null && (await jobs.wait({ ...ref, ...redacted(wait), days: waitDays }));
+      if (isWaiting || !isOver) return isWaiting;
+    }
+    return jobs.finish({ ...ref, status: 'completed', failureCategory: null, leavesMessages: isOver });
   }
 
   /** Returns the job; from then on, texts are redacted with the secrets of its project. */
@@ -47,7 +50,7 @@ export function createOutcomeActivities({ jobs, steps, attempt, waitDays, secret
      * Records the outcome of a turn. Idempotent: a turn ends once, and later outcomes change nothing; nor does one whose
      * turn has already continued. Returns whether the turn continues instead, because a message arrived.
      */
-    async recordOutcome({ jobId, turn, outcome, step }: WorkedTurn & { outcome: JobOutcome }): Promise<boolean> {
+    async recordOutcome({ jobId, turn, outcome, step, isOver }: EndedTurn): Promise<boolean> {
       // failures are not counted: a job whose end cannot be written would stay active forever
       return attempt({ turn: null, countFailure: () => Promise.resolve(1) }, async () => {
         if (outcome.kind === 'failed') {
@@ -56,7 +59,7 @@ export function createOutcomeActivities({ jobs, steps, attempt, waitDays, secret
           await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message: redact(message) });
           return false;
         }
-        if (await endTurn({ jobId, turn, step, outcome })) return false;
+        if (await endTurn({ jobId, turn, step, outcome, isOver })) return false;
         const job = await jobs.get(jobId);
         if (job?.status !== 'active' || job.turn !== turn || job.phase === 'waiting') return false;
         await jobs.setPhase({ jobId, turn, phase: 'running' });

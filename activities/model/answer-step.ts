@@ -89,9 +89,10 @@ export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
     const usage = isForCall ? sumOf(answered.usage, compaction.usage) : answered.usage;
     const toolCallCount = response.toolCalls.length;
     if (toolCallCount > 0) return { toolCallCount, finishReason, usage };
+    // a message begins the next turn
+    if (call.lastBefore != null) return { toolCallCount, finishReason, usage, isUnfinished: true };
     const hasMessages = await access.hasMessages(call);
     const result = { toolCallCount, finishReason, usage, hasMessages };
-    if (call.lastBefore != null) return { ...result, isUnfinished: !hasMessages };
     if (hasMessages || finishReason === 'length') return result;
     if (await remindOfFinish(call)) return { ...result, hasMessages: true };
     if (!(await askForReview(call))) return result;

@@ -115,7 +115,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
   async function endOfBatch({ batch, calls, results }: EndedBatch) {
     const finish = finishOf(calls, results);
     const hasQuestion = questionOf({ response: { toolCalls: calls }, toolResults: results }) !== null;
-    if ((finish === null && !hasQuestion) || (await access.hasMessages(batch))) return { finished: false };
+    if (finish === null && !hasQuestion) return { finished: false };
+    if (canAct(batch) && (await access.hasMessages(batch))) return { finished: false };
     if (finish === null) return { finished: true };
     if (finish.complete !== false && (await askForReview(batch))) return { finished: false, isReviewing: true };
     return { finished: true, isUnfinished: !isDone(finish, batch.lastBefore != null) };
@@ -231,6 +232,11 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
 function finishOf(calls: ToolCall[], results: ToolResult[]): FinishCall | null {
   const failed = new Set(results.filter(({ isError }) => isError).map(({ toolCallId }) => toolCallId));
   return finishCallOf(calls.filter((call) => call.invalid === undefined && !failed.has(call.toolCallId)));
+}
+
+/** Reports whether the next call can act on a message, so that it need not begin the next turn. */
+function canAct({ lastBefore = null, callsLeft = Infinity }: ToolBatch): boolean {
+  return lastBefore === null && callsLeft > 2;
 }
 
 function unanswered(): ApplicationFailure {

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { JobCheck } from '../jobs/agent-job.ts';
 import type { Question } from '../jobs/jobs.ts';
-import { failureOf } from '../../workflows/contract/failures.ts';
+import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
 import type { JobPhase, WorkedTurn } from '../../workflows/contract/job.ts';
 import { noStepAfter } from '../jobs/job-statements.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
@@ -36,6 +36,8 @@ export interface TurnEnding {
   jobId: string;
   turn: number;
   step?: number;
+  /** Whether unread messages are left for the next turn; those of a failed turn always are. */
+  leavesMessages?: boolean;
   status: 'completed' | 'failed';
   failureCategory: string | null;
   message?: string;
@@ -67,28 +69,64 @@ const setBaseStatement = `
   )
   update jobs set base_branch = $3, base_commit = $4, updated_at = now() ${whileOurs}`;
 
+const mayFinish = `${whileOurs} and ($3 = 'failed' or ${noStepAfter('$7')})`;
+
+/** Ends the turn of the job that \`ended\` returns. */
+const endTurn = `
+  ended_turn as (
+    update job_turns set status = $3, ended_at = now() from ended
+    where job_turns.job_id = ended.id and job_turns.turn = ended.turn
+  ), unstarted as (
+    delete from job_outbox using ended where job_outbox.job_id = ended.id and job_outbox.turn = ended.turn
+  )`;
+const appendEnd = `
+  append_job_events(
+    ended.id, ended.turn, null, ends => true,
+    events => jsonb_build_array(jsonb_build_object(
+      'type', case when $3 = 'failed' then 'failure' else 'finish' end,
+      'data', $6::jsonb || case
+        when $3 = 'failed' then jsonb_build_object('message', left(ended.message, 2000))
+        else jsonb_build_object('title', title, 'message', left(ended.message, 2000), 'prLink', pr_link)
+      end
+    ))
+  )`;
+
+/** A person who cancels a job wants nothing more of it, so messages stay unread. */
 const finishStatement = `
   with ended as (
     update jobs
     set status = $3, phase = null, failure_category = $4, message = coalesce($5, message), waiting_messages = 0,
         ended_at = now(), updated_at = now()
-    ${whileOurs} and ($3 = 'failed' or (waiting_messages = 0 and ${noStepAfter('$7')}))
+    ${mayFinish} and (waiting_messages = 0 or $4 = '${FailureType.Cancelled}')
     returning id, turn, title, message, pr_link
-  ), ended_turn as (
-    update job_turns set status = $3, ended_at = now() from ended
-    where job_turns.job_id = ended.id and job_turns.turn = ended.turn
-  ), unstarted as (
-    delete from job_outbox using ended where job_outbox.job_id = ended.id and job_outbox.turn = ended.turn
+  ), ${endTurn}
+  select ${appendEnd} from ended`;
+
+/** Ends a turn whose messages are left for the next one, which the first of them begins, as if it had arrived later. */
+const succeedStatement = `
+  with ended as materialized (
+    select id, turn, title, coalesce($5, message) as message, pr_link from jobs
+    ${mayFinish} and waiting_messages > 0 and $4 is distinct from '${FailureType.Cancelled}' for update
+  ), ${endTurn}, unread as (
+    delete from job_messages as sent using ended where sent.job_id = ended.id and sent.turn = ended.turn and step is null
+    returning sent.job_id, sent.turn + 1 as turn, position, prompt, images, created_at
+  ), begun as (
+    insert into job_turns (job_id, turn, prompt, images, created_at)
+    select job_id, turn, prompt, images, created_at from unread order by position limit 1
+  ), further as (
+    insert into job_messages (job_id, turn, position, prompt, images, created_at)
+    select job_id, turn, position, prompt, images, created_at from unread order by position offset 1
+    returning position
+  ), started as (
+    insert into job_outbox (job_id, turn) select id, turn + 1 from ended
+  ), succeeded as (
+    update jobs
+    set turn = ended.turn + 1, phase = 'queued', message = null, updated_at = now(),
+        waiting_messages = (select count(*) from further)
+    from ended where jobs.id = ended.id
   )
-  select append_job_events(
-    id, turn, null, ends => true,
-    events => jsonb_build_array(jsonb_build_object(
-      'type', case when $3 = 'failed' then 'failure' else 'finish' end,
-      'data', $6::jsonb || case
-        when $3 = 'failed' then jsonb_build_object('message', left(message, 2000))
-        else jsonb_build_object('title', title, 'message', left(message, 2000), 'prLink', pr_link)
-      end
-    ))
+  select ${appendEnd}, append_job_events(
+    ended.id, ended.turn + 1, null, '[{"type": "phase", "data": {"phase": "queued"}}]'
   ) from ended`;
 
 const longestEventText = 2_000;
@@ -181,10 +219,13 @@ export function createJobWrites(pool: Pool) {
     );
   }
 
-  function finish(ref: TurnEnding): Promise<boolean> {
+  async function finish(ref: TurnEnding): Promise<boolean> {
+    const { jobId, turn, status, failureCategory } = ref;
+    const leavesMessages = ref.leavesMessages ?? status === 'failed';
     const message = ref.message === undefined ? null : toStoredText(ref.message);
-    const failure = JSON.stringify(ref.failureCategory === null ? {} : failureOf(ref.failureCategory));
-    return write(finishStatement, [ref.jobId, ref.turn, ref.status, ref.failureCategory, message, failure, ref.step]);
+    const failure = JSON.stringify(failureCategory === null ? {} : failureOf(failureCategory));
+    const values: [string, ...unknown[]] = [jobId, turn, status, failureCategory, message, failure, ref.step];
+    return (await write(finishStatement, values)) || (leavesMessages && (await write(succeedStatement, values)));
   }
 
   function wait({ jobId, turn, step, title, plan, question, days }: TurnWait): Promise<boolean> {

@@ -35,8 +35,9 @@ export interface WorkerJobStore {
   /** Returns the text that `setPublished` stored last for the job's newest pull request; null when there is none. */
   publishedText(jobId: string): Promise<PublishedJob['prText'] | null>;
   /**
-   * Ends a turn: completed and failed never replace each other, and a job does not complete while a message waits, or
-   * once a step after `step` has begun. `message` replaces the job's message if given.
+   * Ends a turn: completed and failed never replace each other, and a turn does not complete while a message waits, or
+   * once a step after `step` has begun. `message` replaces the job's message if given. Messages that are left begin the next
+   * turn, unless a person cancelled this one: the job stays active.
    */
   finish(ref: TurnEnding): Promise<boolean>;
   /**

@@ -96,6 +96,13 @@ export interface WorkedTurn extends TurnRef {
   step?: number;
 }
 
+/** A turn with its outcome. */
+export interface EndedTurn extends WorkedTurn {
+  outcome: JobOutcome;
+  /** Whether the limits leave no room to act on a message, which then begins the next turn. Absent in older histories. */
+  isOver?: boolean;
+}
+
 /** Result of a step's model call, under 2 KB; the answer itself is in the step's row. */
 export interface ModelStep {
   toolCallCount: number;

@@ -76,8 +76,8 @@ export const lateAttemptMutations: Mutation[] = [
   {
     name: 'an overtaken attempt completes a turn that went on with a message',
     file: 'db/for-worker/job-writes.ts',
-    find: "($3 = 'failed' or (waiting_messages = 0 and ${noStepAfter('$7')}))",
-    replace: "($3 = 'failed' or waiting_messages = 0)",
+    find: " and ($3 = 'failed' or ${noStepAfter('$7')})",
+    replace: '',
     project: 'integration',
     tests: ['db/jobs/job-messages', 'jobs/endings/twice'],
   },
