@@ -37,7 +37,7 @@ export function failureOfAnswer(answer: ForgeAnswer): ForgeError {
     return new ForgeError('not-found', `The repository does not exist on ${forge}, or the credential cannot see it.`);
   }
   if (status >= 300 && status < 400) {
-    const remedy = 'create a project with the new address';
+    const remedy = 'enter the new one in the settings of the project or site';
     return new ForgeError('not-found', `The repository has moved to another address on ${forge}; ${remedy}.`);
   }
   if (status >= 500 || status === 408) {

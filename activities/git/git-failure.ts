@@ -49,7 +49,7 @@ export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): Git
   const ofSsh = isSsh ? sshFailureOf(stderr, detail) : null;
   if (ofSsh !== null) return ofSsh;
   if (/requested URL returned error: 30[1278]|unable to update url base/i.test(own)) {
-    const remedy = 'create a project with the new address';
+    const remedy = 'enter the new one in the settings of the project or site';
     return new GitError('not-found', { message: `The repository has moved to another address; ${remedy}.`, detail });
   }
   if (/requested URL returned error: 403/i.test(own)) {

@@ -84,7 +84,10 @@ export function describeFaults({ stage, fake }: { stage: Stage; fake: () => Fake
       const fullName = new URL(lamp.url).pathname.slice(1);
       fake().rename(fullName, `${fullName}-new`);
       fake().requests.length = 0;
-      await expect(ask()).rejects.toMatchObject({ kind: 'not-found', message: expect.stringMatching(/moved/) });
+      await expect(ask()).rejects.toMatchObject({
+        kind: 'not-found',
+        message: expect.stringMatching(/moved .*enter the new one/),
+      });
       expect(
         fake()
           .requests.map(({ path }) => path)
