@@ -13,6 +13,7 @@ import { createTermCounts, readReferring, readQuery } from './query-terms.ts';
 import { createRanker } from './rank.ts';
 import type { SearchFilter, SearchRequest } from './search-request.ts';
 import { createSharedCache } from './shared-cache.ts';
+import { createSpelling } from './spelling.ts';
 import { unpackTerms, type TermVector } from './term-vector.ts';
 
 export interface Passage {
@@ -61,6 +62,7 @@ export function createPassageFinder(
   { mainLanguage, passages }: { mainLanguage: string; passages: number },
 ) {
   const count = createTermCounts(database);
+  const correct = createSpelling(database);
   const findCandidates = createCandidates(database);
   const hasRestricted = database.prepare('select 1 from pages where readers is not null limit 1').get() !== undefined;
   const languages = new Set(
@@ -139,7 +141,7 @@ export function createPassageFinder(
     { query, limit, filter, currentPath, hints, vector, referred }: SearchRequest,
     access: PageAccess,
   ): Passage[] {
-    const terms = readReferring(query, referred ?? [], { count, passages });
+    const terms = readReferring(query, referred ?? [], { count, correct, passages });
     const facets = filterQuery(filter ?? {}, mainLanguage);
     if (facets === 'none' || (terms.length === 0 && vector === undefined)) return [];
     const current = currentPath === undefined ? null : pathOf(currentPath);
@@ -151,7 +153,10 @@ export function createPassageFinder(
         : nearest.find(vector, { limit: mostNear, isVisible: createVisibility({ filter: filter ?? {}, access }) });
     const ids = findCandidates(terms, { facets, hidden: hasRestricted ? hiddenFrom(access) : null, nearby });
     const weigh = createRanker(terms);
-    const hintTerms = hints === undefined || hints.length === 0 ? [] : readQuery(hints.join(' '), { count, passages });
+    const hintTerms =
+      hints === undefined || hints.length === 0
+        ? []
+        : readQuery(hints.join(' '), { count, correct: () => [], passages });
     const weighHints = createRanker(hintTerms);
     const scored = read([...new Set([...ids, ...near])]).map((stored): Scored => {
       const { chunk, page, ordinal, path, boost } = stored;

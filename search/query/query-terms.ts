@@ -7,8 +7,8 @@ import { eachTerm, questionWords, stopWords, termOf } from '../build/words.ts';
 
 /** A concept of a query, and the terms that express it. */
 export interface QueryTerm {
-  /** The strongest first; `strength` is the share of the concept that a passage with only this term has. */
-  alternatives: { term: string; hash: number; strength: number }[];
+  /** The strongest first. */
+  alternatives: Alternative[];
   /** Parts of an identifier; all of them together represent the whole. */
   parts: { term: string; hash: number }[];
   isIdentifier: boolean;
@@ -21,17 +21,48 @@ export interface QueryTerm {
   weight: number;
 }
 
+export interface Alternative {
+  /** A term, or two that follow each other, separated by a space. */
+  term: string;
+  /** Hash of its last term, and of the one before it if there are two. */
+  hash: number;
+  after?: number;
+  /** Share of the concept that a passage with only this term has. */
+  strength: number;
+}
+
+/** An alternative with the number of passages that may have it. */
+interface Counted extends Alternative {
+  count: number;
+}
+
 /** Numbers of passages by term, of the open indexes. */
 const counts = createSharedCache<string, number>(50_000);
 const longestQuery = 4000;
 const mostTerms = 24;
 export const partsStrength = 0.85;
 const synonymStrength = 0.6;
+const correctedStrength = 0.5;
+/** Words that are corrected, because each costs hundreds of lookups. */
+const mostCorrected = 3;
+/** How much more frequent the halves of a word are than the word itself if it is usually written apart. */
+const apartFactor = 10;
+const shortestApart = 5;
+const longestApart = 30;
 const shareOfReferred = 0.5;
-const plain = { parts: [], isIdentifier: false };
+const plain = { parts: [], member: null, isIdentifier: false };
+
+/** What a query needs to know about an index. */
+export interface IndexTerms {
+  /** Returns the number of passages with a term. */
+  count(term: string): number;
+  /** Returns terms of the index for which a word without passages may be a misspelling. */
+  correct(word: string): string[];
+  passages: number;
+}
 
 /** Returns a function that returns the number of passages with a term, and caches the results. */
-export function createTermCounts(database: DatabaseSync): (term: string) => number {
+export function createTermCounts(database: DatabaseSync): IndexTerms['count'] {
   const common = database.prepare('select count from common_terms where term = ?');
   const count = database.prepare('select doc from temp.vocabulary where term = ?');
   return (term) => {
@@ -45,8 +76,12 @@ export function createTermCounts(database: DatabaseSync): (term: string) => numb
 
 interface Draft {
   term: string;
+  /** The word as written, without the separators of an identifier. */
+  word: string;
   extra: string[];
   parts: string[];
+  /** The last segment of a dotted name if it is written like an identifier itself, so that it says enough. */
+  member: string | null;
   isIdentifier: boolean;
   isName: boolean;
   kind: QueryTerm['kind'];
@@ -55,12 +90,13 @@ interface Draft {
 /**
  * Splits a query into terms; of a very long one, the rarest are kept. Without a significant word, its stop words count.
  */
-export function readQuery(
-  query: string,
-  { count, passages }: { count: (term: string) => number; passages: number },
-): QueryTerm[] {
+export function readQuery(query: string, index: IndexTerms): QueryTerm[] {
   const drafts = joinNeighbours(draftsOf(query.slice(0, longestQuery)));
-  const terms = drafts.map((draft) => weighed(draft, count, passages));
+  // a longer query quotes a text or code, and has enough terms as they are written
+  const isShort = drafts.length <= mostTerms;
+  let corrections = 0;
+  const correct = (word: string) => (corrections++ < mostCorrected ? index.correct(word) : []);
+  const terms = drafts.map((draft) => weighed(draft, { ...index, correct }, isShort));
   const distinct = [...new Map(terms.map((term) => [term.alternatives[0]?.term ?? '', term])).values()];
   if (distinct.length <= mostTerms) return distinct;
   const kept = new Set(distinct.toSorted((a, b) => b.weight - a.weight).slice(0, mostTerms));
@@ -68,11 +104,7 @@ export function readQuery(
 }
 
 /** Reads a query with the words of the texts that it refers to, which count half and are not expected as names. */
-export function readReferring(
-  query: string,
-  referred: readonly string[],
-  index: Parameters<typeof readQuery>[1],
-): QueryTerm[] {
+export function readReferring(query: string, referred: readonly string[], index: IndexTerms): QueryTerm[] {
   const terms = new Map(readQuery(query, index).map((term) => [term.alternatives[0]?.term, term]));
   for (const text of referred.toReversed()) {
     for (const term of readQuery(text, index)) {
@@ -94,12 +126,17 @@ function draftsOf(query: string): Draft[] {
       identifier !== undefined &&
       (identifier.parts.length > 0 || identifier.flag !== null || /^[\d.]+$/.test(identifier.whole))
     ) {
-      const { whole, flag } = identifier;
-      const parts = identifier.parts.filter((part) => !stopWords.has(part));
+      const { text, whole, flag } = identifier;
+      const segments = text.split('.').filter((segment) => segment !== '');
+      const isDotted = segments.length > 1 && identifier.parts.length > 0;
+      const parts = isDotted ? segments.map((segment) => termOf(segment)) : identifier.parts;
+      const last = segments.at(-1) ?? '';
       drafts.push({
         term: flag ?? whole,
+        word: text.replaceAll(/[._$-]/g, ''),
         extra: flag === null ? [] : [whole],
-        parts,
+        parts: parts.filter((part) => !stopWords.has(part)),
+        member: isDotted && isIdentifier(last) ? termOf(last) : null,
         isIdentifier: true,
         isName: false,
         kind: 'word',
@@ -112,6 +149,7 @@ function draftsOf(query: string): Draft[] {
         drafts.push({
           ...plain,
           term,
+          word,
           extra: [],
           isName: isNamed(word, match.index),
           kind: kindOf(word.toLowerCase()),
@@ -147,35 +185,64 @@ function joinNeighbours(drafts: Draft[]): Draft[] {
       (draft.kind === 'stop' && next.kind === 'stop')
     )
       continue;
-    const joined = termOf(draft.term + next.term);
+    const joined = termOf(draft.word + next.word);
     if (draft.kind !== 'stop') draft.extra.push(joined);
     if (next.kind !== 'stop') next.extra.push(joined);
   }
   return drafts;
 }
 
-function weighed(draft: Draft, count: (term: string) => number, passages: number): QueryTerm {
-  const { term, extra, parts, isIdentifier, isName, kind } = draft;
-  const synonyms = kind === 'word' && !isIdentifier ? sameMeaning(term) : [];
-  const alternatives = [
-    { term, hash: hashTerm(term), strength: 1 },
-    ...extra.filter((other) => count(other) > 0).map((other) => ({ term: other, hash: hashTerm(other), strength: 1 })),
-    ...synonyms
-      .filter((other) => count(other) > 0)
-      .map((other) => ({ term: other, hash: hashTerm(other), strength: synonymStrength })),
-  ];
-  const fromParts = parts.length === 0 ? 0 : Math.min(...parts.map((part) => count(part)));
+function weighed(draft: Draft, index: IndexTerms, isShort: boolean): QueryTerm {
+  const { term, parts, isIdentifier, isName, kind } = draft;
+  const { count, passages } = index;
   const own = count(term);
-  const found = own > 0 ? own : Math.max(fromParts, ...alternatives.map((other) => count(other.term)));
+  const fromParts = parts.length === 0 ? 0 : Math.min(...parts.map((part) => count(part)));
+  const others = othersOf(draft, index, { isShort, isUnknown: own + fromParts === 0 });
+  const apart = isShort && kind === 'word' && !isIdentifier ? halvesOf(draft, index) : [];
+  const found = own > 0 ? own : Math.max(fromParts, ...others.map((other) => other.count));
   const information = Math.log(1 + (passages - Math.min(found, passages) + 0.5) / (found + 0.5));
   const factor = kind === 'word' ? 1 : kind === 'question' ? 0.3 : 0.1;
   return {
-    alternatives,
+    alternatives: [{ term, hash: hashTerm(term), strength: 1 }, ...apart, ...others],
     parts: parts.map((part) => ({ term: part, hash: hashTerm(part) })),
     isIdentifier,
     isName,
     kind,
-    count: own + alternatives.slice(1).reduce((sum, other) => sum + count(other.term), 0) + fromParts,
+    count: [...apart, ...others].reduce((sum, other) => sum + other.count, own + fromParts),
     weight: Math.max(0.05, information) * factor,
   };
+}
+
+/** Returns the other terms of the index that express a term. */
+function othersOf(
+  { term, word, extra, member, isIdentifier, isName, kind }: Draft,
+  { count, correct }: IndexTerms,
+  { isShort, isUnknown }: { isShort: boolean; isUnknown: boolean },
+): Counted[] {
+  const known = (terms: string[], strength: number): Counted[] =>
+    terms
+      .map((other) => ({ term: other, hash: hashTerm(other), strength, count: count(other) }))
+      .filter((other) => other.count > 0);
+  const others = [...known(extra, 1), ...known(member === null ? [] : [member], partsStrength)];
+  if (kind !== 'word') return others;
+  if (!isIdentifier) others.push(...known(sameMeaning(term), synonymStrength));
+  // another product may have a similar name
+  const isMisspelled = isShort && isUnknown && !isName && others.length === 0;
+  return isMisspelled ? known(correct(word), correctedStrength) : others;
+}
+
+/** Returns a word as its halves if the index has mostly those: `frontmatter` as `front matter`; nothing for most words. */
+function halvesOf({ term, word }: Draft, { count }: IndexTerms): Counted[] {
+  if (word.length < shortestApart || word.length > longestApart || !/^[A-Za-z]+$/.test(word)) return [];
+  const least = count(term) * apartFactor;
+  let best: Counted | null = null;
+  for (let at = 2; at + 2 <= word.length; at++) {
+    const words = [word.slice(0, at), word.slice(at)].map((half) => half.toLowerCase());
+    if (words.some((half) => stopWords.has(half))) continue;
+    const [first = '', last = ''] = words.map(termOf);
+    const found = Math.min(count(first), count(last));
+    if (found <= Math.max(least, best?.count ?? 0)) continue;
+    best = { term: `${first} ${last}`, hash: hashTerm(last), after: hashTerm(first), strength: 1, count: found };
+  }
+  return best === null ? [] : [best];
 }

@@ -47,8 +47,8 @@ export function createRanker(terms: QueryTerm[]): (vector: TermVector) => Eviden
     let coverage = 0;
     let frequency = 0;
     for (const [at, term] of terms.entries()) {
-      const parts =
-        term.parts.length === 0 ? 0 : Math.max(code.parts[at] ?? 0, body.parts[at] ?? 0) / term.parts.length;
+      const parts = Math.max(partsShare(code, at, term), partsShare(body, at, term));
+      for (const field of [title, headings]) addParts(field, at, term);
       presence[at] = Math.max(presence[at] ?? 0, parts * partsStrength);
       coverage += term.weight * (presence[at] ?? 0);
       const inFields = weights.title * (title.sums[at] ?? 0) + weights.headings * (headings.sums[at] ?? 0);
@@ -67,8 +67,21 @@ export function createRanker(terms: QueryTerm[]): (vector: TermVector) => Eviden
   };
 }
 
+function partsShare(field: Field, at: number, { parts }: QueryTerm): number {
+  return parts.length === 0 ? 0 : (field.parts[at] ?? 0) / parts.length;
+}
+
+/** A title or heading with all parts of an identifier names it. */
+function addParts(field: Field, at: number, term: QueryTerm): void {
+  if (partsShare(field, at, term) < 1 || (field.best[at] ?? 0) >= partsStrength) return;
+  field.best[at] = partsStrength;
+  field.sums[at] = (field.sums[at] ?? 0) + partsStrength;
+}
+
 interface Occurrence {
   at: number;
+  /** Term that has to stand before it. */
+  after: number | undefined;
   strength: number;
   /** Index of the part of an identifier; -1 for the whole. */
   part: number;
@@ -91,8 +104,9 @@ function buildLookup(terms: QueryTerm[]): Lookup {
     filter[hash & filterMask] = 1;
   };
   for (const [at, term] of terms.entries()) {
-    for (const { hash, strength } of term.alternatives) add(hash, { at, strength, part: -1 });
-    for (const [part, { hash }] of term.parts.entries()) add(hash, { at, strength: partsStrength, part });
+    for (const { hash, after, strength } of term.alternatives) add(hash, { at, after, strength, part: -1 });
+    for (const [part, { hash }] of term.parts.entries())
+      add(hash, { at, after: undefined, strength: partsStrength, part });
   }
   return { occurrences, filter };
 }
@@ -122,8 +136,10 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
     if (found === undefined) continue;
     if (field === unmatched) field = { best: [], sums: [], parts: [], positions: [], matched: 0 };
     const { best, sums, parts, positions } = field;
-    field.matched++;
-    for (const { at, strength, part } of found) {
+    let isMatched = false;
+    for (const { at, after, strength, part } of found) {
+      if (after !== undefined && values[position - 1] !== after) continue;
+      isMatched = true;
       let found = positions[at] ?? nowhere;
       if (found === nowhere) positions[at] = found = [];
       if (found.length < mostPositions) found.push(position);
@@ -135,6 +151,7 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
       best[at] = Math.max(best[at] ?? 0, strength);
       sums[at] = (sums[at] ?? 0) + strength;
     }
+    if (isMatched) field.matched++;
   }
   return field;
 }
