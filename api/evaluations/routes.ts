@@ -7,6 +7,7 @@ import {
 import {
   mostQuestions,
   mostSets,
+  SetChangedError,
   SetNameTakenError,
   TooManySetsError,
   type QuestionSetRow,
@@ -23,7 +24,13 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import type { Gaps } from '../sites/gaps.ts';
 import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
-import { evaluationNotFound, evaluationRunning, questionSetNotFound, questionSetTaken } from './errors.ts';
+import {
+  evaluationNotFound,
+  evaluationRunning,
+  questionSetChanged,
+  questionSetNotFound,
+  questionSetTaken,
+} from './errors.ts';
 import { presentConfiguration, presentEvaluation, presentFields, presentListedSet, presentSet } from './present.ts';
 import {
   addQuestionsSchema,
@@ -91,6 +98,7 @@ export const evaluationRoutes = {
     params: ofSet,
     body: addQuestionsSchema,
     responses: { 200: set },
+    errors: [409],
   }),
   deleteQuestionSet: defineRoute({
     method: 'delete',
@@ -179,6 +187,7 @@ export function createEvaluationRouter(deps: EvaluationRouteDeps): AppRouter {
       return await work();
     } catch (error) {
       if (error instanceof SetNameTakenError) throw questionSetTaken();
+      if (error instanceof SetChangedError) throw questionSetChanged();
       if (error instanceof EvaluationRunningError) throw evaluationRunning();
       if (error instanceof TooManySetsError) throw invalidRequest(`A site has at most ${mostSets} question sets.`);
       throw error;
@@ -220,13 +229,14 @@ export function createEvaluationRouter(deps: EvaluationRouteDeps): AppRouter {
 
     async addSetQuestions({ caller, params, body }) {
       const site = await readSite(caller, params.domain);
-      const { questions } = await setOf(site, params.id);
+      const { questions, updatedAt } = await setOf(site, params.id);
       const { from, limit } = await body();
       const known = new Map(questions.map((question) => [keyOf(question), question]));
       for (const question of await askedQuestions(site, from, limit))
         if (!known.has(keyOf(question))) known.set(keyOf(question), question);
       const all: SetQuestion[] = [...known.values()].slice(0, mostQuestions);
-      const changed = await questionSets.update(caller, site.id, { id: params.id, questions: all });
+      const change = { id: params.id, questions: all, updatedAt };
+      const changed = await orRefuse(() => questionSets.update(caller, site.id, change));
       if (changed === null) throw questionSetNotFound();
       return presentSet(changed);
     },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mostEvaluations } from '../../db/sites/evaluations.ts';
 import { longestOfHistory, mostHistory, mostQuestions, mostSets } from '../../db/sites/question-sets.ts';
 import { instructionsSchema, queryRewritingSchema } from '../../lib/inputs/administration.ts';
-import { time, timeOrNull } from '../../lib/time-schemas.ts';
+import { givenTime, time, timeOrNull } from '../../lib/time-schemas.ts';
 import { closedBody } from '../http/closed-object.ts';
 
 const mostExpected = 10;
@@ -44,6 +44,9 @@ export const createSetSchema = closedBody({ name, questions: questions.default([
 export const changeSetSchema = closedBody({
   name,
   questions: questions.meta({ description: 'Replaces all questions.' }),
+  updatedAt: givenTime.meta({
+    description: 'updatedAt of the set as it was read. If the set has changed since, the change is refused with 409.',
+  }),
 }).partial();
 
 /** Body of `POST …/question-sets/{id}/questions`. */

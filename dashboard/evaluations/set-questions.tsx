@@ -35,16 +35,15 @@ export function SetQuestions({ domain, id, onChange }: SetQuestionsProps) {
   });
   return (
     <Loaded query={set} problem="The questions could not be loaded">
-      {({ questions, updatedAt }) => (
+      {(read) => (
         <QuestionsForm
-          key={updatedAt}
-          draftName={`questions of ${id} at ${updatedAt}`}
-          questions={questions}
-          onSave={async (changed) => {
-            await answerOf(
-              api.PATCH('/v1/sites/{domain}/question-sets/{id}', { params, body: { questions: changed } }),
-            );
-            await queryClient.invalidateQueries({ queryKey });
+          set={read}
+          onSave={async (body) => {
+            try {
+              await answerOf(api.PATCH('/v1/sites/{domain}/question-sets/{id}', { params, body }));
+            } finally {
+              await queryClient.invalidateQueries({ queryKey });
+            }
             await onChange();
           }}
         />
@@ -54,18 +53,18 @@ export function SetQuestions({ domain, id, onChange }: SetQuestionsProps) {
 }
 
 interface QuestionsFormProps {
-  draftName: string;
-  questions: Question[];
-  onSave(questions: Question[]): Promise<void>;
+  set: QuestionSet;
+  onSave(change: Pick<QuestionSet, 'questions' | 'updatedAt'>): Promise<void>;
 }
 
-function QuestionsForm({ draftName, questions, onSave }: QuestionsFormProps) {
-  const form = useDraft(draftName, { drafts: questions.map(draftOf) });
-  const { drafts } = form.values;
-  const change = (changed: Draft[]) => form.change({ drafts: changed });
+function QuestionsForm({ set, onSave }: QuestionsFormProps) {
+  const form = useDraft(`questions of ${set.id}`, { drafts: set.questions.map(draftOf), updatedAt: set.updatedAt });
+  // what was typed belongs to the set as it was then
+  const { drafts, updatedAt } = form.values;
+  const change = (changed: Draft[]) => form.change({ drafts: changed, updatedAt });
   const save = useMutation({
     async mutationFn() {
-      await onSave(drafts.map(questionOf));
+      await onSave({ questions: drafts.map(questionOf), updatedAt });
       form.forget();
     },
   });

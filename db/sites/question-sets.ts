@@ -40,6 +40,10 @@ export class SetNameTakenError extends Error {
   override name = 'SetNameTakenError';
 }
 
+export class SetChangedError extends Error {
+  override name = 'SetChangedError';
+}
+
 export class TooManySetsError extends Error {
   override name = 'TooManySetsError';
 }
@@ -50,11 +54,14 @@ export interface QuestionSetStore {
   find(site: SiteRef, id: string): Promise<QuestionSetRow | null>;
   /** Throws SetNameTakenError and TooManySetsError. */
   create(caller: Caller, siteId: string, set: { name: string; questions: SetQuestion[] }): Promise<QuestionSetRow>;
-  /** Changes a set; omitted fields stay. Null when there is no such set. Throws SetNameTakenError. */
+  /**
+   * Changes a set; omitted fields stay. With `updatedAt`, only the set that was changed then. Null when there is no such
+   * set. Throws SetNameTakenError and SetChangedError.
+   */
   update(
     caller: Caller,
     siteId: string,
-    change: { id: string; name?: string; questions?: SetQuestion[] },
+    change: { id: string; name?: string; questions?: SetQuestion[]; updatedAt?: Date },
   ): Promise<QuestionSetRow | null>;
   /** False when there is no such set. Its evaluations remain. */
   remove(caller: Caller, siteId: string, id: string): Promise<boolean>;
@@ -124,24 +131,34 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
         }),
       ),
 
-    update: (caller, siteId, { id, name, questions }) =>
+    update: (caller, siteId, { id, name, questions, updatedAt }) =>
       orTaken(
         name,
         withTransaction(pool, async (client) => {
           if (!canBeId(id)) return null;
           const { rows } = await client.query<QuestionSetRow>(
             `update question_sets set name = coalesce($4, name), questions = coalesce($5, questions), updated_at = now()
-             where ${ofSite} and id = $3 returning ${columns}`,
+             where ${ofSite} and id = $3 and date_trunc('milliseconds', updated_at) = coalesce($6, date_trunc('milliseconds', updated_at))
+             returning ${columns}`,
             [
               siteId,
               caller.organizationId,
               id,
               name === undefined ? null : toStoredText(name),
               questions === undefined ? null : toStoredJson(questions),
+              updatedAt ?? null,
             ],
           );
           const [set] = rows;
-          if (set === undefined) return null;
+          if (set === undefined) {
+            const { rowCount } = await client.query(`select from question_sets where ${ofSite} and id = $3`, [
+              siteId,
+              caller.organizationId,
+              id,
+            ]);
+            if (rowCount === 1) throw new SetChangedError('The question set has changed since it was read.');
+            return null;
+          }
           await writeAudit(client, caller, { action: 'question-set.change', subject: id });
           return set;
         }),

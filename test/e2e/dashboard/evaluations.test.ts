@@ -74,5 +74,19 @@ describe.runIf(chromiumPath !== null)('the evaluations page', () => {
     expect(await second.getByLabel('Question', { exact: true }).inputValue()).toBe('And now\nafter it?');
     expect(await page.getByRole('group', { name: /^Question \d/ }).count()).toBe(2);
     expect(visit.complaints).toEqual([]);
+
+    // someone else saves the set while it is edited here
+    const facts = first.getByLabel('Expected facts');
+    await facts.fill('mine');
+    await shared.pool.query(
+      `update question_sets set updated_at = now(), questions = jsonb_set(questions, '{0,expectedFacts}', '["theirs"]')
+       where site_id in (select sites.id from sites join projects using (organization_id) where projects.id = $1)`,
+      [stack.localJson.projectId],
+    );
+    await page.getByRole('button', { name: 'Save questions' }).click();
+    await page.getByText('The question set has changed since it was read.').waitFor();
+    expect(await facts.inputValue()).toBe('mine');
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await expect.poll(() => facts.inputValue()).toBe('theirs');
   });
 });
