@@ -58,7 +58,7 @@ const plainFields = new Set(
   type text mediaType filename images hash citations retrievalPageSize filter version language tag groups context value path elementId currentPath trigger resumable stream
   query pageSize reasons comment instructions skills servers command env tools readOnly headers key link name defaultRef forgeUrl reviewers labels assignees allowedPaths
   mayChangeWorkflows mayRun plan ask selfReview reason checkCommand environment fetchHosts jobBudgetUsd dailyBudgetUsd forgeToken sshKey sshKnownHosts forge baseUrl
-  retentionDays refreshMinutes sources threads tags prefix weight answerBudgetUsd starterQuestions queryRewriting unsupported contact followUps requestsPerMinute requestsPerDay captcha provider indexGuard margin force allowedOrigins allowsNoOrigin proofOfWork directory kind expiresInDays url description eventTypes secret enabled readerTokens algorithm issuer publicKey id repository
+  updatedAt retentionDays refreshMinutes sources threads tags prefix weight answerBudgetUsd starterQuestions queryRewriting unsupported contact followUps requestsPerMinute requestsPerDay captcha provider indexGuard margin force allowedOrigins allowsNoOrigin proofOfWork directory kind expiresInDays url description eventTypes secret enabled readerTokens algorithm issuer publicKey id repository
   allowedRepositories models reasoningEffort maxOutputTokens`.split(/\s+/),
 );
 
