@@ -14,7 +14,7 @@ import { traceModels } from '../lib/tracing/trace-models.ts';
 import { createApp } from './app.ts';
 import { createAssistantParts } from './assistant/wire/assistant-parts.ts';
 import { secretsOf, type ApiConfig } from './config.ts';
-import { createEvaluationRuns } from './evaluations/run-evaluations.ts';
+import { createEvaluationRuns, evaluationsAtOnce } from './evaluations/run-evaluations.ts';
 import { createGapChecks } from './sites/gap-checks.ts';
 import { openJobExecutions } from './jobs/job-executions.ts';
 import { createOutboxSweeper } from './jobs/outbox-sweeper.ts';
@@ -159,12 +159,12 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       isDue: isDue('gapChecks'),
       work: createGapChecks({ ...stores, ...assistant, gaps: service.gapChecks, log, stopping: signal }),
     },
-    {
+    ...Array.from({ length: evaluationsAtOnce }, () => ({
       name: 'evaluations',
       everyMs: 3_000,
       isDue: isDue('evaluations'),
       work: createEvaluationRuns({ ...stores, ...assistant, ...service, log, stopping: signal }),
-    },
+    })),
     { name: 'empty search sweep', everyMs: 3_600_000, work: () => service.sweeps.emptySearches() },
     { name: 'session sweep', everyMs: 3_600_000, work: () => service.sweeps.sessions() },
     { name: 'totals of ended jobs', everyMs: 10_000, work: () => stores.figures.addUp() },

@@ -120,7 +120,7 @@ export const evaluationRoutes = {
     path: evaluations,
     summary: 'Asks the questions of a set with one configuration, or compares two.',
     description:
-      "Runs in the background, one evaluation of a site at a time. Its answers count against the site's budget; when the budget of the day is spent, it continues after 00:00 UTC.",
+      "Runs in the background, one evaluation of an organization at a time. Its answers count against the site's budget; when the budget of the day is spent, it continues after 00:00 UTC.",
     role: 'member',
     params: { domain },
     body: createEvaluationSchema,

@@ -23,6 +23,8 @@ export interface EvaluationRunDeps {
 
 /** Lease of a claimed evaluation, in seconds. After it expires, another process may continue. */
 const claimSeconds = 120;
+/** Number of evaluations, each of another organization, that a process carries out at once. */
+export const evaluationsAtOnce = 4;
 const retrySeconds = 30;
 /** Failures in a row after which an evaluation ends. */
 const mostFailures = 5;

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { EvaluatedConfiguration, EvaluationResult } from '../sites/evaluations.ts';
 import type { SetQuestion } from '../sites/question-sets.ts';
+import { withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
 
 /** An evaluation that this process carries out. */
@@ -16,7 +17,7 @@ export interface ClaimedEvaluation {
 
 /** Running evaluations, as the API's processes share the work on them. */
 export interface EvaluationRunStore {
-  /** Claims an evaluation for `seconds`; null when there is none. */
+  /** Claims an evaluation for `seconds`, one of an organization at a time; null when there is none. */
   claim(options: { seconds: number }): Promise<ClaimedEvaluation | null>;
   /**
    * Records a result, once, and claims the evaluation for `seconds` more. False when it was stopped or deleted: nothing
@@ -28,25 +29,33 @@ export interface EvaluationRunStore {
   end(id: string, ending: { state: 'completed' | 'failed'; notice: string | null }): Promise<void>;
 }
 
+/** A postponed evaluation, which has a notice, holds up no other of its organization. */
+const claimStatement = `
+  with running as (
+    select evaluations.id, organization_id, domain, claimed_until, notice, evaluations.created_at
+    from evaluations join sites on sites.id = site_id where state = 'running'
+  ), waiting as (
+    select * from running where (claimed_until is null or claimed_until < now()) and organization_id not in (
+      select organization_id from running where claimed_until > now() and notice is null
+    )
+    order by created_at limit 1
+  )
+  update evaluations set claimed_until = now() + $1::float8 * interval '1 second', notice = null from waiting
+  where evaluations.id = waiting.id and state = 'running'
+  returning evaluations.id, waiting.organization_id as "organizationId", waiting.domain, questions, configurations, (
+    select coalesce(jsonb_agg(jsonb_build_object('position', position, 'side', side)), '[]')
+    from evaluation_results where evaluation_id = evaluations.id
+  ) as done`;
+
 export function createEvaluationRunStore(pool: Pool): EvaluationRunStore {
   return {
-    async claim({ seconds }) {
-      const { rows } = await pool.query<ClaimedEvaluation>(
-        `with waiting as (
-           select evaluations.id, organization_id, domain from evaluations join sites on sites.id = site_id
-           where state = 'running' and (claimed_until is null or claimed_until < now())
-           order by evaluations.created_at limit 1 for update of evaluations skip locked
-         )
-         update evaluations set claimed_until = now() + $1::float8 * interval '1 second' from waiting
-         where evaluations.id = waiting.id
-         returning evaluations.id, waiting.organization_id as "organizationId", waiting.domain, questions, configurations, (
-           select coalesce(jsonb_agg(jsonb_build_object('position', position, 'side', side)), '[]')
-           from evaluation_results where evaluation_id = evaluations.id
-         ) as done`,
-        [seconds],
-      );
-      return rows[0] ?? null;
-    },
+    claim: ({ seconds }) =>
+      withTransaction(pool, async (client) => {
+        // two claims at once would not see each other
+        await client.query(`select pg_advisory_xact_lock(hashtextextended('evaluations', 0))`);
+        const { rows } = await client.query<ClaimedEvaluation>(claimStatement, [seconds]);
+        return rows[0] ?? null;
+      }),
 
     async record(id, result, { seconds }) {
       const { rowCount } = await pool.query(
