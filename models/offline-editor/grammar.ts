@@ -30,13 +30,14 @@ export const grammarHelp = Object.keys(forms);
 const barePath = `[^\\s${quotationMarks}]*[^\\s${quotationMarks}.,;:!?)]`;
 const pathPattern = `(?:(?:the|an?(?:\\s+new)?)\\s+file\\s+)?(${quotedPattern}|${barePath})`;
 
+const placeholder = /"\w+"|PATH/gu;
+
 const grammar = Object.entries(forms).map(([sentence, [kind, ...fields]]) => {
-  const words = sentence.split(' ');
-  const patterns = words.map((word) => {
+  const patterns = sentence.split(' ').map((word) => {
     if (word.startsWith('"')) return `(${quotedPattern})`;
     return word === 'PATH' ? pathPattern : `${word}(?![\\p{L}\\p{N}_-])`;
   });
-  return { words, kind, fields, pattern: new RegExp(patterns.join('\\s*'), 'iuy') };
+  return { sentence, kind, fields, pattern: new RegExp(patterns.join('\\s*'), 'iuy') };
 });
 
 const sentenceStart =
@@ -47,41 +48,33 @@ const connector = /\s*(?:,\s*(?:(?:and|then|also|please)\s+)*|(?:(?:and|then|als
 /** Bounds the work for a hostile prompt: the rest of a longer one counts as one sentence that is not understood. */
 const maxSentences = 500;
 
-/** A parsed value, and the position at which parsing continues. */
-interface Read<Value> {
-  value: Value;
-  end: number;
-}
-
 /** Splits a prompt into sentences. Never throws. */
 export function parsePrompt(text: string): Sentence[] {
   const sentences: Sentence[] = [];
-  let at = skip(sentenceStart, text, 0);
-  while (at < text.length) {
-    if (sentences.length === maxSentences) return [...sentences, { text: text.slice(at).trim(), commands: null }];
-    const understood = readSentence(text, at);
-    const end = understood?.end ?? endOfUnknown(text, at);
-    sentences.push({ text: text.slice(at, end).trim(), commands: understood?.value ?? null });
-    at = skip(sentenceStart, text, end);
+  let start = skip(sentenceStart, text, 0);
+  while (start < text.length) {
+    if (sentences.length === maxSentences) return [...sentences, { text: text.slice(start).trim(), commands: null }];
+    const { commands, end } = readSentence(text, start) ?? { commands: null, end: endOfUnknown(text, start) };
+    sentences.push({ text: text.slice(start, end).trim(), commands });
+    start = skip(sentenceStart, text, end);
   }
   return sentences;
 }
 
-function readSentence(text: string, start: number): Read<Command[]> | null {
+function readSentence(text: string, start: number): { commands: Command[]; end: number } | null {
   const commands: Command[] = [];
-  let at = start;
-  for (;;) {
-    const command = readCommand(text, at);
-    if (command === null) return null;
-    commands.push(command.value);
-    const end = skip(sentenceEnd, text, command.end);
-    if (end > command.end || end === text.length) return { value: commands, end };
-    at = skip(connector, text, command.end);
-    if (at === command.end) return null;
+  for (let at = start; ;) {
+    const read = readCommand(text, at);
+    if (read === null) return null;
+    commands.push(read.command);
+    const end = skip(sentenceEnd, text, read.end);
+    if (end > read.end || end === text.length) return { commands, end };
+    at = skip(connector, text, read.end);
+    if (at === read.end) return null;
   }
 }
 
-function readCommand(text: string, start: number): Read<Command> | null {
+function readCommand(text: string, start: number): { command: Command; end: number } | null {
   for (const { pattern, kind, fields } of grammar) {
     pattern.lastIndex = start;
     const values = pattern.exec(text)?.slice(1).map(unquote);
@@ -89,7 +82,7 @@ function readCommand(text: string, start: number): Read<Command> | null {
     const command: Command = { kind, ...Object.fromEntries(fields.map((field, at) => [field, values[at]])) };
     const { old = ' ', path = '/', command: program = '/' } = command;
     // there is nothing to search for, to change or to run
-    if (old !== '' && path.trim() !== '' && program.trim() !== '') return { value: command, end: pattern.lastIndex };
+    if (old !== '' && path.trim() !== '' && program.trim() !== '') return { command, end: pattern.lastIndex };
   }
   return null;
 }
@@ -97,31 +90,22 @@ function readCommand(text: string, start: number): Read<Command> | null {
 /** Returns the command as a person would write it, truncated to one short line. */
 export function describe(command: Command): string {
   const form = grammar.find(({ kind }) => kind === command.kind);
-  const open = form?.fields.values();
+  const fields = form?.fields.values();
   // the text of a new file is omitted
-  const words = command.kind === 'create' ? ['Create', 'PATH'] : (form?.words ?? []);
-  const shown = words.map((expected) => {
-    if (!expected.startsWith('"') && expected !== 'PATH') return expected;
-    const value = command[open?.next().value ?? 'path'] ?? '';
-    return expected === 'PATH' ? value : quote(cut(value, 40));
+  const sentence = command.kind === 'create' ? 'Create PATH' : (form?.sentence ?? '');
+  return sentence.replace(placeholder, (name) => {
+    const value = command[fields?.next().value ?? 'path'] ?? '';
+    return name === 'PATH' ? value : quote(cut(value, 40));
   });
-  return shown.join(' ');
 }
 
 /** Returns the end of a sentence that is not understood: a period, a semicolon or a line break outside of quotes. */
 function endOfUnknown(text: string, start: number): number {
-  const newline = text.indexOf('\n', start);
-  const line = newline === -1 ? text : text.slice(0, newline);
-  const openings = new Set(['"', '“', '`']);
+  const line = text.slice(0, skip(/.*/uy, text, start));
   let at = start;
-  while (at < line.length) {
-    const character = line.charAt(at);
-    if (/[.;!?]/u.test(character) && /^(?:\s|$)/u.test(line.slice(at + 1, at + 2))) return at + 1;
-    const end = openings.has(character) ? endOfQuoted(line, at) : null;
-    if (end === null) openings.delete(character);
-    at = end ?? at + 1;
-  }
-  return line.length;
+  while (at < line.length && !/^[.;!?](?:\s|$)/u.test(line.slice(at, at + 2)))
+    at = '"“`'.includes(line.charAt(at)) ? (endOfQuoted(line, at) ?? line.length) : at + 1;
+  return Math.min(at + 1, line.length);
 }
 
 function skip(pattern: RegExp, text: string, at: number): number {

@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { createOfflineModel, wordsOf, type AnswerPart } from '../offline-model.ts';
-import { nextMove, type Task, type ToolCall } from './edits.ts';
+import { nextMove, type ToolCall } from './edits.ts';
 import { describe, grammarHelp, parsePrompt } from './grammar.ts';
 import { cut } from './literals.ts';
 import { readTranscript, type Transcript } from './transcript.ts';
@@ -14,7 +14,8 @@ function* answer({ prompt, tools, toolChoice }: LanguageModelV4CallOptions): Gen
   const available = new Set(toolChoice?.type === 'none' ? [] : tools?.map((tool) => tool.name));
   const transcript = readTranscript(prompt);
   const work = workOf(transcript);
-  const calls = nextCalls(work.tasks, transcript);
+  // commands are carried out one after another
+  const calls = work.tasks.find((task) => task.calls.length > 0)?.calls ?? [];
   if (calls.length > 0 && calls.every((call) => available.has(call.toolName))) {
     yield* wordsOf(announcementOf(calls));
     for (const call of calls) yield { type: 'call', ...call };
@@ -23,35 +24,26 @@ function* answer({ prompt, tools, toolChoice }: LanguageModelV4CallOptions): Gen
   const isLastCall = available.size === 1 && available.has('finish');
   const report = reportOf(
     work,
-    transcript,
-    isLastCall ? 'the turn reached a limit before it' : 'the tools it needs are not available',
+    isLastCall ? 'the turn reached a limit before it.' : 'the tools it needs are not available.',
   );
-  if (available.has('finish') && transcript.requests.length > 0) {
+  if (available.has('finish') && transcript.requests.length > 0)
     yield { type: 'call', id: `finish${transcript.calls}`, toolName: 'finish', input: report };
-    return;
-  }
-  yield* wordsOf(report.summary);
+  else yield* wordsOf(report.summary);
 }
 
-function workOf({ requests }: Transcript): { tasks: Task[]; unknown: string[] } {
-  const sentences = requests.flatMap(({ id, text }) =>
+function workOf(transcript: Transcript) {
+  const sentences = transcript.requests.flatMap(({ id, text }) =>
     parsePrompt(text).map((sentence, index) => ({ ...sentence, id: `u${id}_s${index + 1}` })),
   );
   return {
     tasks: sentences.flatMap(({ id, commands }) =>
-      (commands ?? []).map((command, index) => ({ id: `${id}_c${index + 1}`, command })),
+      (commands ?? []).map((command, index) => {
+        const move = nextMove({ id: `${id}_c${index + 1}`, command }, transcript);
+        return { words: describe(command), ...move };
+      }),
     ),
     unknown: sentences.flatMap(({ text, commands }) => (commands === null ? [text] : [])),
   };
-}
-
-/** Returns the calls of the first unfinished command: they are carried out one after another. */
-function nextCalls(tasks: Task[], transcript: Transcript): ToolCall[] {
-  for (const task of tasks) {
-    const move = nextMove(task, transcript);
-    if (move.kind === 'calls') return move.calls;
-  }
-  return [];
 }
 
 function announcementOf(calls: ToolCall[]): string {
@@ -63,32 +55,25 @@ function announcementOf(calls: ToolCall[]): string {
 
 const longestSummary = 15_000;
 
-function reportOf({ tasks, unknown }: ReturnType<typeof workOf>, transcript: Transcript, hindrance: string) {
-  const done: string[] = [];
-  const begun: string[] = [];
-  const lines = tasks.map((task) => {
-    const move = nextMove(task, transcript);
-    const words = describe(task.command);
-    if (move.kind === 'done') done.push(words);
-    else if (move.kind === 'calls' || move.isPartial) begun.push(words);
-    if (move.kind === 'calls') return `- Not done: ${words}: ${hindrance}.`;
-    if (move.kind === 'failed') return `- Not done: ${words}: ${move.note}`;
-    return `- Done: ${words}${move.note === '' ? '.' : ` (${move.note})`}`;
+function reportOf({ tasks, unknown }: ReturnType<typeof workOf>, hindrance: string) {
+  const lines = tasks.map(({ words, isDone, calls, note }) => {
+    if (!isDone) return `- Not done: ${words}: ${calls.length > 0 ? hindrance : note}`;
+    return `- Done: ${words}${note === '' ? '.' : ` (${note})`}`;
   });
   lines.push(...unknown.map((sentence) => `- Not understood, so nothing was changed for it: ${cut(sentence, 300)}`));
   if (lines.length === 0) lines.push('There was nothing to do.');
-  if (unknown.length > 0 || tasks.length === 0)
-    lines.push(
-      '',
-      'The offline editor understands these sentences:',
-      '',
-      ...grammarHelp.map((form) => `- \`${form}\``),
-    );
+  if (unknown.length > 0 || tasks.length === 0) {
+    const forms = grammarHelp.map((form) => `- \`${form}\``);
+    lines.push('', 'The offline editor understands these sentences:', '', ...forms);
+  }
+  const done = tasks.filter(({ isDone }) => isDone).map(({ words }) => words);
+  const begun = tasks.find(({ isDone, isBegun }) => isBegun && !isDone);
   const complete = done.length === tasks.length && unknown.length === 0;
-  return { title: titleOf(done, begun), summary: lines.join('\n').slice(0, longestSummary).toWellFormed(), complete };
+  const summary = lines.join('\n').slice(0, longestSummary).toWellFormed();
+  return { title: titleOf(done, begun?.words), summary, complete };
 }
 
-function titleOf([first, ...others]: string[], [begun]: string[]): string {
+function titleOf([first, ...others]: string[], begun: string | undefined): string {
   if (first === undefined) return begun === undefined ? 'Nothing done' : `Unfinished: ${cut(begun, 60)}`;
   return others.length === 0 ? cut(first, 72) : `${cut(first, 56)} and ${others.length} more`;
 }

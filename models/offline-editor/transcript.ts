@@ -31,7 +31,6 @@ export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
   const inputs = new Map<string, Record<string, unknown>>();
   let requests: Transcript['requests'] = [];
   let userMessages = 0;
-  let ended: Transcript['requests'] = [];
   for (const message of prompt) {
     if (message.role === 'system') continue;
     if (message.role === 'user') {
@@ -41,20 +40,13 @@ export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
       requests.push({ id: userMessages, text });
       continue;
     }
+    if (message.role === 'assistant' && message.content.every(({ type }) => type !== 'tool-call')) requests = [];
     for (const part of message.content) {
       if (part.type === 'tool-call') inputs.set(part.toolCallId, { ...Object(part.input) });
       if (part.type !== 'tool-result') continue;
       const result = resultOf(part.output);
-      if (part.toolName === 'finish' && result.isError && result.text !== notRun) requests = [...ended, ...requests];
-      if (result.text === notRun) results.delete(part.toolCallId);
-      else results.set(part.toolCallId, result);
-    }
-    if (message.role === 'assistant') {
-      const calls = message.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []));
-      if (calls.length === 0 || calls.includes('finish')) {
-        ended = requests;
-        requests = [];
-      }
+      if (result.text !== notRun) results.set(part.toolCallId, result);
+      if (part.toolName === 'finish' && !result.isError) requests = [];
     }
   }
   return {
