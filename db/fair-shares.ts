@@ -1,15 +1,9 @@
-/** Slots shared by several holders. */
-export interface FairShares {
-  /** Takes a slot and returns the function that releases it. Null when the holder has its share or no slot is free. */
-  tryTake(holder: string): (() => void) | null;
-}
-
 /**
  * Divides slots without knowing the future holders: a holder may take another slot only if it holds no more than would
  * stay free. A single holder gets half of the slots, two get a third each. The last free slot is reserved for a holder
  * that has none.
  */
-export function createFairShares(slots: number): FairShares {
+export function createFairShares(slots: number) {
   const held = new Map<string, number>();
   let free = slots;
 
@@ -21,7 +15,8 @@ export function createFairShares(slots: number): FairShares {
   }
 
   return {
-    tryTake(holder) {
+    /** Takes a slot and returns the function that releases it. Null when the holder has its share or no slot is free. */
+    tryTake(holder: string): (() => void) | null {
       const own = held.get(holder) ?? 0;
       if (free === 0 || own > free - 1) return null;
       held.set(holder, own + 1);

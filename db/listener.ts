@@ -12,17 +12,12 @@ export interface ListenerDeps {
 }
 
 /** A connection of its own that listens to a channel. */
-export interface Listener extends AsyncDisposable {
-  isListening(): boolean;
-  /** Opens the connection if it is closed. Never throws; the owner calls it again from time to time. */
-  open(): Promise<void>;
-}
-
-export function createListener(deps: ListenerDeps): Listener {
+export function createListener(deps: ListenerDeps) {
   let connection: Client | null = null;
   let listening: Client | null = null;
   let isUp = true;
 
+  /** Opens the connection if it is closed. Never throws; the owner calls it again from time to time. */
   async function open(): Promise<void> {
     if (connection !== null) return;
     const client = new Client({
@@ -56,7 +51,7 @@ export function createListener(deps: ListenerDeps): Listener {
   }
 
   return {
-    isListening: () => connection !== null && connection === listening,
+    isListening: (): boolean => connection !== null && connection === listening,
     open,
     async [Symbol.asyncDispose]() {
       const client = connection;

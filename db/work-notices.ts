@@ -9,14 +9,8 @@ export interface WorkNoticeDeps {
   reopenEveryMs?: number;
 }
 
-/** Reports whether the database is unlikely to hold new work. */
-export interface WorkNotices extends AsyncDisposable {
-  /** False while notices may be missed, and for some time after each. */
-  isQuiet(): boolean;
-}
-
 /** Listens for work that is written for any process: starts, cancellations, deliveries, histories, indexes, merges; and for newer indexes. */
-export function createWorkNotices(deps: WorkNoticeDeps): WorkNotices {
+export function createWorkNotices(deps: WorkNoticeDeps) {
   const { url, applicationName = 'docket-work', quietAfterMs = 15_000, reopenEveryMs = 1_000 } = deps;
   let heardAt = performance.now();
   const hear = () => void (heardAt = performance.now());
@@ -26,7 +20,8 @@ export function createWorkNotices(deps: WorkNoticeDeps): WorkNotices {
   timer.unref();
 
   return {
-    isQuiet: () => listener.isListening() && performance.now() - heardAt >= quietAfterMs,
+    /** False while notices may be missed, and for some time after each. */
+    isQuiet: (): boolean => listener.isListening() && performance.now() - heardAt >= quietAfterMs,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await listener[Symbol.asyncDispose]();

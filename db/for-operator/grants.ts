@@ -11,15 +11,7 @@ interface GrantRow {
 }
 
 /** Changes grants; only the operator does. */
-export interface GrantAdministration {
-  list(organizationId: string | null): Promise<GrantRow[]>;
-  /** False when the organization already has it. */
-  grant(owner: Owner, resource: string): Promise<boolean>;
-  /** False when the organization does not have it. */
-  revoke(owner: Owner, resource: string): Promise<boolean>;
-}
-
-export function createGrantAdministration(pool: Pool): GrantAdministration {
+export function createGrantAdministration(pool: Pool) {
   async function change(owner: Owner, resource: string, action: 'create' | 'revoke'): Promise<boolean> {
     const statement =
       action === 'create'
@@ -34,10 +26,12 @@ export function createGrantAdministration(pool: Pool): GrantAdministration {
   }
 
   return {
-    grant: (owner, resource) => change(owner, resource, 'create'),
-    revoke: (owner, resource) => change(owner, resource, 'revoke'),
+    /** False when the organization already has it. */
+    grant: (owner: Owner, resource: string): Promise<boolean> => change(owner, resource, 'create'),
+    /** False when the organization does not have it. */
+    revoke: (owner: Owner, resource: string): Promise<boolean> => change(owner, resource, 'revoke'),
 
-    async list(organizationId) {
+    async list(organizationId: string | null): Promise<GrantRow[]> {
       const { rows } = await pool.query<GrantRow>(
         `select organization_id as "organizationId", resource, created_at as "createdAt" from grants
          where $1::text is null or organization_id = $1 order by organization_id, resource`,

@@ -7,15 +7,9 @@ import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
 /** The organizations of the installation, for its operator. */
-export interface OrganizationDirectory {
-  create(organization: { name: string }): Promise<OrganizationRow>;
-  list(): Promise<OrganizationRow[]>;
-  ownerOfKey(id: string): Promise<Owner | null>;
-}
-
-export function createOrganizationDirectory(pool: Pool): OrganizationDirectory {
+export function createOrganizationDirectory(pool: Pool) {
   return {
-    create({ name }) {
+    create({ name }: { name: string }): Promise<OrganizationRow> {
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<OrganizationRow>(
           `insert into organizations (id, name) values ($1, $2) returning ${organizationColumns}`,
@@ -28,14 +22,14 @@ export function createOrganizationDirectory(pool: Pool): OrganizationDirectory {
       });
     },
 
-    async list() {
+    async list(): Promise<OrganizationRow[]> {
       const { rows } = await pool.query<OrganizationRow>(
         `select ${organizationColumns} from organizations order by created_at, id`,
       );
       return rows;
     },
 
-    async ownerOfKey(id) {
+    async ownerOfKey(id: string): Promise<Owner | null> {
       const { rows } = await pool.query<Owner>(
         'select organization_id as "organizationId" from api_keys where id = $1',
         [id],

@@ -10,17 +10,10 @@ export interface StoredKey extends KeyRow {
   hasEnded: boolean;
 }
 
-export interface AccessStore {
-  /** Finds a key by the id in its text. A flood of unknown ids uses a single connection. */
-  findKey(id: string): Promise<StoredKey | null>;
-  /** Notes that keys were used. Batched by the caller. */
-  touchKeys(ids: string[]): Promise<void>;
-  /** Returns the ids of those keys and sessions that are still valid. */
-  valid(ids: string[]): Promise<Set<string>>;
-}
+export type AccessStore = ReturnType<typeof createAccessStore>;
 
 /** Creates the store of access checks. A key deleted with its organization is unknown, like one that never existed. */
-export function createAccessStore(pool: Pool): AccessStore {
+export function createAccessStore(pool: Pool) {
   const loader = createBatchLoader<{ id: string }, StoredKey>({
     keyOf: ({ id }) => id,
     atOnce: 1,
@@ -35,10 +28,14 @@ export function createAccessStore(pool: Pool): AccessStore {
     },
   });
   return {
-    findKey: async (id) => (canBeId(id) ? loader.load({ id }) : null),
+    /** Finds a key by the id in its text. A flood of unknown ids uses a single connection. */
+    findKey: async (id: string): Promise<StoredKey | null> => (canBeId(id) ? loader.load({ id }) : null),
 
-    /** Skips rows that another process has locked: it is recording their use. */
-    async touchKeys(ids) {
+    /**
+     * Notes that keys were used. Batched by the caller. Skips rows that another process has locked: it is recording
+     * their use.
+     */
+    async touchKeys(ids: string[]): Promise<void> {
       await pool.query(
         `with used as materialized (select id from api_keys where id = any($1::text[]) for update skip locked)
          update api_keys set last_used_at = now() from used where api_keys.id = used.id`,
@@ -46,7 +43,8 @@ export function createAccessStore(pool: Pool): AccessStore {
       );
     },
 
-    async valid(ids) {
+    /** Returns the ids of those keys and sessions that are still valid. */
+    async valid(ids: string[]): Promise<Set<string>> {
       const { rows } = await pool.query<{ id: string }>({
         name: 'valid-access',
         text: `

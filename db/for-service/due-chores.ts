@@ -9,14 +9,10 @@ interface DueChores {
   evaluations: boolean;
 }
 
-export interface DueChoreStore {
-  /** Returns which kinds of work are due. */
-  look(): Promise<DueChores>;
-}
-
-export function createDueChoreStore(pool: Pool): DueChoreStore {
+export function createDueChoreStore(pool: Pool) {
   return {
-    async look() {
+    /** Returns which kinds of work are due. */
+    async look(): Promise<DueChores> {
       const { rows } = await pool.query<DueChores>({
         name: 'due-chores',
         text: `

@@ -15,20 +15,6 @@ export interface ClaimedEvaluation {
   done: { position: number; side: number }[];
 }
 
-/** Running evaluations, as the API's processes share the work on them. */
-export interface EvaluationRunStore {
-  /** Claims an evaluation for `seconds`, one of an organization at a time; null when there is none. */
-  claim(options: { seconds: number }): Promise<ClaimedEvaluation | null>;
-  /**
-   * Records a result, once, and claims the evaluation for `seconds` more. False when it was stopped or deleted: nothing
-   * is recorded.
-   */
-  record(id: string, result: EvaluationResult, options: { seconds: number }): Promise<boolean>;
-  /** Releases an evaluation, which continues after `seconds`. Returns its failures since the last result. */
-  postpone(id: string, options: { seconds: number; notice: string | null; isFailure: boolean }): Promise<number>;
-  end(id: string, ending: { state: 'completed' | 'failed'; notice: string | null }): Promise<void>;
-}
-
 /** A postponed evaluation, which has a notice, holds up no other of its organization. */
 const claimStatement = `
   with running as (
@@ -47,9 +33,13 @@ const claimStatement = `
     from evaluation_results where evaluation_id = evaluations.id
   ) as done`;
 
-export function createEvaluationRunStore(pool: Pool): EvaluationRunStore {
+export type EvaluationRunStore = ReturnType<typeof createEvaluationRunStore>;
+
+/** Running evaluations, as the API's processes share the work on them. */
+export function createEvaluationRunStore(pool: Pool) {
   return {
-    claim: ({ seconds }) =>
+    /** Claims an evaluation for `seconds`, one of an organization at a time; null when there is none. */
+    claim: ({ seconds }: { seconds: number }): Promise<ClaimedEvaluation | null> =>
       withTransaction(pool, async (client) => {
         // two claims at once would not see each other
         await client.query(`select pg_advisory_xact_lock(hashtextextended('evaluations', 0))`);
@@ -57,7 +47,11 @@ export function createEvaluationRunStore(pool: Pool): EvaluationRunStore {
         return rows[0] ?? null;
       }),
 
-    async record(id, result, { seconds }) {
+    /**
+     * Records a result, once, and claims the evaluation for `seconds` more. False when it was stopped or deleted: nothing
+     * is recorded.
+     */
+    async record(id: string, result: EvaluationResult, { seconds }: { seconds: number }): Promise<boolean> {
       const { rowCount } = await pool.query(
         `with held as (
            update evaluations set claimed_until = now() + $16::float8 * interval '1 second', failures = 0, notice = null
@@ -92,7 +86,12 @@ export function createEvaluationRunStore(pool: Pool): EvaluationRunStore {
       return rowCount === 1;
     },
 
-    async postpone(id, { seconds, notice, isFailure }) {
+    /** Releases an evaluation, which continues after `seconds`. Returns its failures since the last result. */
+    async postpone(
+      id: string,
+      options: { seconds: number; notice: string | null; isFailure: boolean },
+    ): Promise<number> {
+      const { seconds, notice, isFailure } = options;
       const { rows } = await pool.query<{ failures: number }>(
         `update evaluations set claimed_until = now() + $2::float8 * interval '1 second', notice = $3,
            failures = failures + $4::boolean::integer
@@ -102,7 +101,7 @@ export function createEvaluationRunStore(pool: Pool): EvaluationRunStore {
       return rows[0]?.failures ?? 0;
     },
 
-    async end(id, { state, notice }) {
+    async end(id: string, { state, notice }: { state: 'completed' | 'failed'; notice: string | null }): Promise<void> {
       await pool.query(
         `update evaluations set state = $2, notice = $3, ended_at = now(), claimed_until = null
          where id = $1 and state = 'running'`,

@@ -9,21 +9,13 @@ export interface ClaimedGap {
   questions: { key: string; text: string }[];
 }
 
-/** Gaps under way, as the API's processes share the work on them. */
-export interface GapCheckStore {
-  /** Requests an index for the sites of gaps whose pull request was merged; returns how many gaps. */
-  noteMerged(): Promise<number>;
-  /** Claims a gap whose site has been indexed since; null when there is none. The claim expires after `seconds`. */
-  claim(options: { seconds: number }): Promise<ClaimedGap | null>;
-  /** Records the answer to a question, and claims the gap for `seconds` more. */
-  recordAnswer(ref: { siteId: string; gapId: string; key: string; answered: boolean; seconds: number }): Promise<void>;
-  /** Ends the check of a gap. No effect while questions are unanswered, such as those of a newer check. */
-  conclude(ref: { siteId: string; gapId: string }): Promise<void>;
-}
+export type GapCheckStore = ReturnType<typeof createGapCheckStore>;
 
-export function createGapCheckStore(pool: Pool): GapCheckStore {
+/** Gaps under way, as the API's processes share the work on them. */
+export function createGapCheckStore(pool: Pool) {
   return {
-    async noteMerged() {
+    /** Requests an index for the sites of gaps whose pull request was merged; returns how many gaps. */
+    async noteMerged(): Promise<number> {
       const { rows } = await pool.query<{ count: number }>(
         `with held as materialized (
            select id from sites
@@ -42,7 +34,8 @@ export function createGapCheckStore(pool: Pool): GapCheckStore {
       return rows[0]?.count ?? 0;
     },
 
-    async claim({ seconds }) {
+    /** Claims a gap whose site has been indexed since; null when there is none. The claim expires after `seconds`. */
+    async claim({ seconds }: { seconds: number }): Promise<ClaimedGap | null> {
       const { rows } = await pool.query<ClaimedGap>(
         `with waiting as (
            select gaps.site_id, gaps.id, organization_id, domain from gaps join sites on sites.id = gaps.site_id
@@ -61,7 +54,15 @@ export function createGapCheckStore(pool: Pool): GapCheckStore {
       return rows[0] ?? null;
     },
 
-    async recordAnswer({ siteId, gapId, key, answered, seconds }) {
+    /** Records the answer to a question, and claims the gap for `seconds` more. */
+    async recordAnswer(ref: {
+      siteId: string;
+      gapId: string;
+      key: string;
+      answered: boolean;
+      seconds: number;
+    }): Promise<void> {
+      const { siteId, gapId, key, answered, seconds } = ref;
       await pool.query(
         `with held as (
            update gaps set claimed_until = now() + $5::float8 * interval '1 second'
@@ -73,7 +74,8 @@ export function createGapCheckStore(pool: Pool): GapCheckStore {
       );
     },
 
-    async conclude({ siteId, gapId }) {
+    /** Ends the check of a gap. No effect while questions are unanswered, such as those of a newer check. */
+    async conclude({ siteId, gapId }: { siteId: string; gapId: string }): Promise<void> {
       await pool.query(
         `update gaps set checked_at = now(), claimed_until = null,
            state = case when exists (

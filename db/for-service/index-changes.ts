@@ -1,15 +1,13 @@
 import type { Pool } from 'pg';
 import type { SiteRef } from '../caller.ts';
 
-export interface IndexChangeStore {
-  /** Returns the sites whose current version differs, and those that no longer exist. Version 0 means no index. */
-  changed(known: readonly (SiteRef & { version: number })[]): Promise<SiteRef[]>;
-}
+export type IndexChangeStore = ReturnType<typeof createIndexChangeStore>;
 
 /** Tells an API process which of the indexes that it serves have been replaced, in one statement for all of them. */
-export function createIndexChangeStore(pool: Pool): IndexChangeStore {
+export function createIndexChangeStore(pool: Pool) {
   return {
-    async changed(known) {
+    /** Returns the sites whose current version differs, and those that no longer exist. Version 0 means no index. */
+    async changed(known: readonly (SiteRef & { version: number })[]): Promise<SiteRef[]> {
       if (known.length === 0) return [];
       const { rows } = await pool.query<SiteRef>({
         name: 'changed-indexes',

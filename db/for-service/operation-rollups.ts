@@ -3,16 +3,6 @@ import { deleteInBatches } from '../delete-in-batches.ts';
 import { addRollups, rollupWidths } from '../operations/rollups.ts';
 import { rollUpFacts, untilLess } from '../roll-up-facts.ts';
 
-/** Keeps the figures of all organizations' operation. Any number of processes may do so at once. */
-export interface OperationRollups {
-  /** Rolls up what has happened since the last time; a fact is counted by the transaction that deletes it. */
-  add(): Promise<void>;
-  /** Rolls up what happened before the figures were kept, once; a batch and its progress are one transaction. */
-  addEarlier(): Promise<void>;
-  /** Deletes rollups that no query reads any more. */
-  sweep(): Promise<void>;
-}
-
 const rowsAtOnce = 500;
 
 /** A transaction that began before `since` may still write facts that the triggers leave out. */
@@ -76,16 +66,19 @@ const earlierStatements = [
   ),
 ];
 
-/** Creates the keeper of the rollups that `GET /v1/operations` reads. */
-export function createOperationRollups(pool: Pool): OperationRollups {
+/** Creates the keeper of the rollups that `GET /v1/operations` reads. Any number of processes may keep them at once. */
+export function createOperationRollups(pool: Pool) {
   return {
-    add: () => rollUpFacts(pool, 'operation_facts', `added as (${addRollups('taken')})`),
+    /** Rolls up what has happened since the last time; a fact is counted by the transaction that deletes it. */
+    add: (): Promise<void> => rollUpFacts(pool, 'operation_facts', `added as (${addRollups('taken')})`),
 
-    async addEarlier() {
+    /** Rolls up what happened before the figures were kept, once; a batch and its progress are one transaction. */
+    async addEarlier(): Promise<void> {
       for (const statement of earlierStatements) await untilLess(pool, statement, 1);
     },
 
-    async sweep() {
+    /** Deletes rollups that no query reads any more. */
+    async sweep(): Promise<void> {
       for (const { seconds, kept } of rollupWidths)
         await deleteInBatches(
           pool,

@@ -3,17 +3,13 @@ import { canBeId } from '../ids.ts';
 import { withTransaction } from '../pool.ts';
 import { digestOfLink, insertSession, keyIsValid, sessionColumns, type SessionRow } from '../organizations/sessions.ts';
 
-/** Sessions as authentication finds them. They determine the organization of a request. */
-export interface SessionLookup {
-  /** Null when it is unknown, signed out or expired, or when its key has ended. */
-  find(id: string): Promise<SessionRow | null>;
-  /** Uses up a sign-in link; null when it is unknown, used or expired, or when its key has ended. */
-  openByLink(text: string): Promise<SessionRow | null>;
-}
+export type SessionLookup = ReturnType<typeof createSessionLookup>;
 
-export function createSessionLookup(pool: Pool, pepper: string): SessionLookup {
+/** Sessions as authentication finds them. They determine the organization of a request. */
+export function createSessionLookup(pool: Pool, pepper: string) {
   return {
-    async find(id) {
+    /** Null when it is unknown, signed out or expired, or when its key has ended. */
+    async find(id: string): Promise<SessionRow | null> {
       if (!canBeId(id)) return null;
       const { rows } = await pool.query<SessionRow>({
         name: 'find-session',
@@ -25,7 +21,8 @@ export function createSessionLookup(pool: Pool, pepper: string): SessionLookup {
       return rows[0] ?? null;
     },
 
-    openByLink(text) {
+    /** Uses up a sign-in link; null when it is unknown, used or expired, or when its key has ended. */
+    openByLink(text: string): Promise<SessionRow | null> {
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<Pick<SessionRow, 'organizationId' | 'keyId' | 'person' | 'role'>>(
           `delete from sign_in_links using api_keys

@@ -12,22 +12,16 @@ interface OpenedPage {
   times: number;
 }
 
-/** Keeps the figures of all sites. Any number of processes may do so at once. */
-export interface SiteRollups {
-  /** Counts pages that readers opened; those of a site that stores nothing about its readers do not count. */
-  countOpened(pages: OpenedPage[]): Promise<void>;
-  /** Rolls up what has happened since the last time; a fact is counted by the transaction that deletes it. */
-  add(): Promise<void>;
-  /** Deletes rollups that no query reads any more, and the rarest pages of the last days. */
-  sweep(): Promise<void>;
-}
-
 /** Pages of a site that are kept for each day once it has ended, those most cited and opened. */
 const pagesOfDay = 500;
 
-export function createSiteRollups(pool: Pool): SiteRollups {
+export type SiteRollups = ReturnType<typeof createSiteRollups>;
+
+/** Keeps the figures of all sites. Any number of processes may do so at once. */
+export function createSiteRollups(pool: Pool) {
   return {
-    async countOpened(pages) {
+    /** Counts pages that readers opened; those of a site that stores nothing about its readers do not count. */
+    async countOpened(pages: OpenedPage[]): Promise<void> {
       await pool.query(
         `insert into site_facts (site_id, at, opened, version, language, opens)
          select sites.id, now(), given.path, version, language, times
@@ -43,9 +37,11 @@ export function createSiteRollups(pool: Pool): SiteRollups {
       );
     },
 
-    add: () => rollUpFacts(pool, 'site_facts', addSiteRollups('taken')),
+    /** Rolls up what has happened since the last time; a fact is counted by the transaction that deletes it. */
+    add: (): Promise<void> => rollUpFacts(pool, 'site_facts', addSiteRollups('taken')),
 
-    async sweep() {
+    /** Deletes rollups that no query reads any more, and the rarest pages of the last days. */
+    async sweep(): Promise<void> {
       for (const { seconds, kept } of siteRollupWidths)
         await deleteInBatches(
           pool,

@@ -3,18 +3,6 @@ import type { SiteRef } from '../caller.ts';
 import { createAnswerSpendingStore, type AnswerHold } from '../sites/answer-spending.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
 
-/** Removes expired data in all organizations. */
-export interface Sweeps {
-  /** Conversations older than their site's retention; returns how many. */
-  threads(): Promise<number>;
-  emptySearches(): Promise<void>;
-  replies(): Promise<void>;
-  /** Reservations of model calls whose process was killed, at what a lost call costs. */
-  answerHolds(): Promise<void>;
-  /** Sessions and sign-in links. */
-  sessions(): Promise<void>;
-}
-
 const threadStatement = `
   with old as materialized (
     select of_site.id from sites, lateral (
@@ -25,12 +13,14 @@ const threadStatement = `
   )
   delete from threads where id = any(array(select id from old))`;
 
-export function createSweeps(pool: Pool): Sweeps {
+/** Removes expired data in all organizations. */
+export function createSweeps(pool: Pool) {
   const spending = createAnswerSpendingStore(pool);
   return {
-    threads: () => deleteInBatches(pool, threadStatement),
+    /** Conversations older than their site's retention; returns how many. */
+    threads: (): Promise<number> => deleteInBatches(pool, threadStatement),
 
-    async emptySearches() {
+    async emptySearches(): Promise<void> {
       await deleteInBatches(
         pool,
         `delete from empty_searches where ctid = any(array(
@@ -43,7 +33,7 @@ export function createSweeps(pool: Pool): Sweeps {
       );
     },
 
-    async replies() {
+    async replies(): Promise<void> {
       await deleteInBatches(
         pool,
         `delete from replies where id = any(array(
@@ -53,7 +43,8 @@ export function createSweeps(pool: Pool): Sweeps {
       );
     },
 
-    async answerHolds() {
+    /** Reservations of model calls whose process was killed, at what a lost call costs. */
+    async answerHolds(): Promise<void> {
       const { rows } = await pool.query<AnswerHold & SiteRef & { siteId: string }>(
         `select id::text, site_id as "siteId", organization_id as "organizationId", day::text,
                 lost_micros::float8 as "lostMicros"
@@ -63,7 +54,8 @@ export function createSweeps(pool: Pool): Sweeps {
         await spending.settle({ id, organizationId }, hold, hold.lostMicros);
     },
 
-    async sessions() {
+    /** Sessions and sign-in links. */
+    async sessions(): Promise<void> {
       await deleteInBatches(
         pool,
         `delete from sessions where id = any(array(

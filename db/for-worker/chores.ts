@@ -1,20 +1,18 @@
 import type { Pool } from 'pg';
 
-export interface ChoreClaims {
-  /**
-   * Reports whether this process is to do a round of a chore; only one process is within the interval. The round of a process
-   * that is killed is done in the next interval.
-   */
-  claim(name: string, everyMs: number): Promise<boolean>;
-}
-
 /** Timers of processes differ, so a round may begin a little before its interval has passed. */
 const early = 0.9;
 
+export type ChoreClaims = ReturnType<typeof createChoreClaims>;
+
 /** Creates the claims of chores that each worker would otherwise do for all jobs. */
-export function createChoreClaims(pool: Pool): ChoreClaims {
+export function createChoreClaims(pool: Pool) {
   return {
-    async claim(name, everyMs) {
+    /**
+     * Reports whether this process is to do a round of a chore; only one process is within the interval. The round of a process
+     * that is killed is done in the next interval.
+     */
+    async claim(name: string, everyMs: number): Promise<boolean> {
       const { rowCount } = await pool.query(
         `insert into chores (name, due_at) values ($1, now() + $2::float8 * interval '1 millisecond')
          on conflict (name) do update set due_at = excluded.due_at where chores.due_at <= now()`,

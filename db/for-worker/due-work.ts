@@ -10,14 +10,10 @@ interface DueWork {
   mergeChecks: boolean;
 }
 
-export interface DueWorkStore {
-  /** Returns which kinds of work are due. */
-  look(): Promise<DueWork>;
-}
-
-export function createDueWorkStore(pool: Pool): DueWorkStore {
+export function createDueWorkStore(pool: Pool) {
   return {
-    async look() {
+    /** Returns which kinds of work are due. */
+    async look(): Promise<DueWork> {
       const { rows } = await pool.query<DueWork>({
         name: 'due-work',
         text: `

@@ -4,21 +4,11 @@ import { noStepAfter } from '../jobs/job-statements.ts';
 import { onlyRow } from '../rows.ts';
 import { toStoredJson } from '../stored-text.ts';
 
-export interface EffectStore {
-  /** Raises and returns the fence of an outside effect of a turn, with what an earlier attempt stored. */
-  claim(ref: TurnRef & { effect: string }): Promise<{ fence: number; result: unknown }>;
-  /** Returns what an attempt stored for the effect, null when none did. Raises no fence. */
-  result(ref: TurnRef & { effect: string }): Promise<unknown>;
-  /** Returns the result of the newest turn that stored one, up to and including a turn. */
-  newest(ref: TurnRef & { effect: string }): Promise<unknown>;
-  /** Compares the fence immediately before acting; false when a newer attempt owns the effect, or the turn continued. */
-  holds(ref: WorkedTurn & { effect: string; fence: number }): Promise<boolean>;
-  storeResult(ref: TurnRef & { effect: string; fence: number; result: unknown }): Promise<boolean>;
-  countFailure(ref: TurnRef & { effect: string }): Promise<number>;
-}
+export type EffectStore = ReturnType<typeof createEffectStore>;
 
 /** Stores the outside effects of a turn: which attempt owns each of them, and its result. */
-export function createEffectStore(pool: Pool): EffectStore {
+export function createEffectStore(pool: Pool) {
+  /** Raises and returns the fence of an outside effect of a turn, with what an earlier attempt stored. */
   async function claim(ref: TurnRef & { effect: string }): Promise<{ fence: number; result: unknown }> {
     const { rows } = await pool.query<{ fence: number; result: unknown }>(
       `insert into job_effects (job_id, turn, effect, fence) values ($1, $2, $3, 1)
@@ -29,6 +19,7 @@ export function createEffectStore(pool: Pool): EffectStore {
     return onlyRow(rows);
   }
 
+  /** Returns what an attempt stored for the effect, null when none did. Raises no fence. */
   async function result(ref: TurnRef & { effect: string }): Promise<unknown> {
     const { rows } = await pool.query<{ result: unknown }>(
       'select result from job_effects where job_id = $1 and turn = $2 and effect = $3',
@@ -37,6 +28,7 @@ export function createEffectStore(pool: Pool): EffectStore {
     return rows[0]?.result ?? null;
   }
 
+  /** Returns the result of the newest turn that stored one, up to and including a turn. */
   async function newest(ref: TurnRef & { effect: string }): Promise<unknown> {
     const { rows } = await pool.query<{ result: unknown }>(
       `select result from job_effects
@@ -46,6 +38,7 @@ export function createEffectStore(pool: Pool): EffectStore {
     return rows[0]?.result ?? null;
   }
 
+  /** Compares the fence immediately before acting; false when a newer attempt owns the effect, or the turn continued. */
   async function holds(ref: WorkedTurn & { effect: string; fence: number }): Promise<boolean> {
     const { rowCount } = await pool.query(
       `select from job_effects

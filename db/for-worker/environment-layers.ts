@@ -17,36 +17,6 @@ type LayerClaim =
   | { state: 'failed'; failure: string; agoMs: number }
   | { state: 'claimed'; id: string };
 
-export interface EnvironmentLayerStore {
-  /**
-   * Claims the layer for `holdMs` unless it is complete or held, or a build has failed in the last `failureMs`; removes
-   * what a dead builder left.
-   */
-  claim(claim: LayerRef & { holdMs: number; failureMs: number }): Promise<LayerClaim>;
-  /** Returns the complete layer that a project used last; null if it has none. */
-  last(projectId: string): Promise<{ id: string; key: string; description: unknown } | null>;
-  /** Holds a claimed layer longer; false when another builder has taken it over. */
-  hold(id: string, holdMs: number): Promise<boolean>;
-  /**
-   * Appends a notice that the setup starts to an active turn, and holds the layer longer. Does neither, and returns
-   * false, when another builder has taken it over.
-   */
-  start(id: string, holdMs: number, notice: TurnRef & { text: string }): Promise<boolean>;
-  /** Gives a claim up, with all of its chunks, and stores why its build failed, if it did. */
-  release(id: string, failure: string | null): Promise<void>;
-  /** Removes a layer, because what is stored of it cannot be read. */
-  remove(id: string): Promise<void>;
-  /** Adds a chunk to a claimed layer; throws when the claim is gone. */
-  addChunk(id: string, position: number, content: Buffer): Promise<void>;
-  /**
-   * Completes a claimed layer, and removes the layers of the project beyond the newest `mostLayers`, and those of its
-   * organization beyond `mostBytes`, least recently used first. False when another builder has taken it over.
-   */
-  complete(layer: { id: string; description: unknown; mostLayers: number; mostBytes: number }): Promise<boolean>;
-  /** Returns a chunk; null after the last one. */
-  chunk(id: string, position: number): Promise<Buffer | null>;
-}
-
 const removeBeyond = `
   delete from environment_layers where id in (
     select id from (
@@ -64,10 +34,17 @@ const removeBeyond = `
                         or total > $3)
   )`;
 
+export type EnvironmentLayerStore = ReturnType<typeof createEnvironmentLayerStore>;
+
 /** Stores what setups installed, for the workers to share. */
-export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
+export function createEnvironmentLayerStore(pool: Pool) {
   return {
-    async claim({ projectId, key, holdMs, failureMs }) {
+    /**
+     * Claims the layer for `holdMs` unless it is complete or held, or a build has failed in the last `failureMs`; removes
+     * what a dead builder left.
+     */
+    async claim(claim: LayerRef & { holdMs: number; failureMs: number }): Promise<LayerClaim> {
+      const { projectId, key, holdMs, failureMs } = claim;
       const id = newId('lay_');
       return withTransaction(pool, async (client) => {
         const { rows: failures } = await client.query<{ failure: string; agoMs: number }>(
@@ -103,7 +80,8 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
       });
     },
 
-    async last(projectId) {
+    /** Returns the complete layer that a project used last; null if it has none. */
+    async last(projectId: string): Promise<{ id: string; key: string; description: unknown } | null> {
       const { rows } = await pool.query<{ id: string; key: string; description: unknown }>(
         `select id, key, description from environment_layers
          where project_id = $1 and held_until is null order by used_at desc limit 1`,
@@ -112,7 +90,8 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
       return rows[0] ?? null;
     },
 
-    async hold(id, holdMs) {
+    /** Holds a claimed layer longer; false when another builder has taken it over. */
+    async hold(id: string, holdMs: number): Promise<boolean> {
       const { rowCount } = await pool.query(
         `update environment_layers set held_until = now() + $2::float8 * interval '1 millisecond'
          where id = $1 and held_until is not null`,
@@ -121,7 +100,11 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
       return rowCount === 1;
     },
 
-    async start(id, holdMs, { jobId, turn, text }) {
+    /**
+     * Appends a notice that the setup starts to an active turn, and holds the layer longer. Does neither, and returns
+     * false, when another builder has taken it over.
+     */
+    async start(id: string, holdMs: number, { jobId, turn, text }: TurnRef & { text: string }): Promise<boolean> {
       // the job's row first, as the deletion of a project does it
       const { rowCount } = await pool.query(
         `with job as materialized (
@@ -137,7 +120,8 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
       return rowCount === 1;
     },
 
-    async release(id, failure) {
+    /** Gives a claim up, with all of its chunks, and stores why its build failed, if it did. */
+    async release(id: string, failure: string | null): Promise<void> {
       if (failure === null) {
         await pool.query('delete from environment_layers where id = $1 and held_until is not null', [id]);
         return;
@@ -149,11 +133,13 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
       );
     },
 
-    async remove(id) {
+    /** Removes a layer, because what is stored of it cannot be read. */
+    async remove(id: string): Promise<void> {
       await pool.query('delete from environment_layers where id = $1', [id]);
     },
 
-    async addChunk(id, position, content) {
+    /** Adds a chunk to a claimed layer; throws when the claim is gone. */
+    async addChunk(id: string, position: number, content: Buffer): Promise<void> {
       await pool.query('insert into environment_chunks (layer_id, position, content) values ($1, $2, $3)', [
         id,
         position,
@@ -161,7 +147,17 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
       ]);
     },
 
-    async complete({ id, description, mostLayers, mostBytes }) {
+    /**
+     * Completes a claimed layer, and removes the layers of the project beyond the newest `mostLayers`, and those of its
+     * organization beyond `mostBytes`, least recently used first. False when another builder has taken it over.
+     */
+    async complete(layer: {
+      id: string;
+      description: unknown;
+      mostLayers: number;
+      mostBytes: number;
+    }): Promise<boolean> {
+      const { id, description, mostLayers, mostBytes } = layer;
       return withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
           `update environment_layers
@@ -175,7 +171,8 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
       });
     },
 
-    async chunk(id, position) {
+    /** Returns a chunk; null after the last one. */
+    async chunk(id: string, position: number): Promise<Buffer | null> {
       const { rows } = await pool.query<{ content: Buffer }>(
         'select content from environment_chunks where layer_id = $1 and position = $2',
         [id, position],

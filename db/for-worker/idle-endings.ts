@@ -2,13 +2,6 @@ import type { Pool } from 'pg';
 import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 
-export interface IdleEndings {
-  /** Archives jobs that ended more than `idleDays` days ago without a message since; returns how many. */
-  archiveIdle(options: { idleDays: number; limit: number }): Promise<number>;
-  /** Fails jobs whose deadline for a person has passed; returns how many. */
-  endWaits(options: { limit: number }): Promise<number>;
-}
-
 /** Message by who was waited for. */
 const expired = {
   approval: 'The plan was neither approved nor rejected before its deadline.',
@@ -30,10 +23,13 @@ const endWaitsStatement = `
     'type', 'failure', 'data', $4::jsonb || jsonb_build_object('message', message)
   ))) from ended`;
 
+export type IdleEndings = ReturnType<typeof createIdleEndings>;
+
 /** Ends jobs by age. */
-export function createIdleEndings(pool: Pool): IdleEndings {
+export function createIdleEndings(pool: Pool) {
   return {
-    async archiveIdle({ idleDays, limit }) {
+    /** Archives jobs that ended more than `idleDays` days ago without a message since; returns how many. */
+    async archiveIdle({ idleDays, limit }: { idleDays: number; limit: number }): Promise<number> {
       const { rowCount } = await pool.query(
         `update jobs set status = 'archived', archived_at = now(), updated_at = now()
          where id in (
@@ -47,7 +43,8 @@ export function createIdleEndings(pool: Pool): IdleEndings {
       return rowCount ?? 0;
     },
 
-    async endWaits({ limit }) {
+    /** Fails jobs whose deadline for a person has passed; returns how many. */
+    async endWaits({ limit }: { limit: number }): Promise<number> {
       const failure = failureOf(FailureType.WaitExpired);
       const { rows } = await pool.query<{ id: string }>({
         name: 'end-waits',

@@ -1,21 +1,15 @@
 import type { Pool } from 'pg';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 
-export interface IdleJobs {
-  /**
-   * Returns active jobs without a recent write, ordered by id and starting after `after`; excludes jobs that have not
-   * started yet, and those that wait for a person.
-   */
-  list(options: { idleMs: number; after: string; limit: number }): Promise<TurnRef[]>;
-  /** Returns which of these turns have ended, were deleted, or were succeeded by a newer turn. */
-  endedTurns(turns: TurnRef[]): Promise<TurnRef[]>;
-  /** Returns which of these jobs were deleted, or ended at least `forMs` ago. */
-  endedAmong(jobIds: string[], options: { forMs: number }): Promise<string[]>;
-}
+export type IdleJobs = ReturnType<typeof createIdleJobs>;
 
-export function createIdleJobs(pool: Pool): IdleJobs {
+export function createIdleJobs(pool: Pool) {
   return {
-    async list({ idleMs, after, limit }) {
+    /**
+     * Returns active jobs without a recent write, ordered by id and starting after `after`; excludes jobs that have not
+     * started yet, and those that wait for a person.
+     */
+    async list({ idleMs, after, limit }: { idleMs: number; after: string; limit: number }): Promise<TurnRef[]> {
       const { rows } = await pool.query<TurnRef>(
         `select id as "jobId", turn from jobs
          where status = 'active' and phase is distinct from 'waiting' and id > $2
@@ -27,7 +21,8 @@ export function createIdleJobs(pool: Pool): IdleJobs {
       return rows;
     },
 
-    async endedTurns(turns) {
+    /** Returns which of these turns have ended, were deleted, or were succeeded by a newer turn. */
+    async endedTurns(turns: TurnRef[]): Promise<TurnRef[]> {
       const { rows } = await pool.query<TurnRef>({
         name: 'ended-turns',
         text: `
@@ -40,7 +35,8 @@ export function createIdleJobs(pool: Pool): IdleJobs {
       return rows;
     },
 
-    async endedAmong(jobIds, { forMs }) {
+    /** Returns which of these jobs were deleted, or ended at least `forMs` ago. */
+    async endedAmong(jobIds: string[], { forMs }: { forMs: number }): Promise<string[]> {
       if (jobIds.length === 0) return [];
       const { rows } = await pool.query<{ id: string }>(
         `select asked.id from unnest($1::text[]) as asked (id) left join jobs on jobs.id = asked.id

@@ -44,38 +44,14 @@ export interface OpenPullRequest {
   prId: string;
 }
 
-export interface JobBranchStore {
-  /** Reports whether the message that began a turn asks for a merge of the base branch. */
-  asksForBase(ref: TurnRef): Promise<boolean>;
+export type JobBranchStore = ReturnType<typeof createJobBranchStore>;
+
+/** Stores what others did to the branch and the pull request of a job, and the tree that its working copy is set to. */
+export function createJobBranchStore(pool: Pool) {
   /**
    * Stores the branch in one transaction if `effect` is still held with the fence; false otherwise. `result` completes the
    * effect. Once the turn has ended, only the result is stored: a newer turn may have read the job's state.
    */
-  adopt(ref: TurnRef & { effect: string; fence: number; branch: AdoptedBranch; result: unknown }): Promise<boolean>;
-  /**
-   * Makes the tree of before a review the newest one, and adds a note for the agent. Does so once, and only until the turn
-   * has continued or ended. `review` is the first step of the review.
-   */
-  restoreTree(ref: WorkedTurn & { review: number; note: string }): Promise<void>;
-  /**
-   * Stores the state of the newest pull request of a job or an earlier one as it was read; a merged one stays merged, whatever
-   * was read before.
-   */
-  setPullRequestState(ref: PullRequestStanding & { jobId: string; prId: string }): Promise<void>;
-  /**
-   * Returns ended jobs, also archived ones, whose pull request was open at the last check and is due for another, claimed by
-   * this process; the older the job, the rarer the checks.
-   */
-  claimOpenPullRequests(options: { limit: number }): Promise<OpenPullRequest[]>;
-  /**
-   * Returns pull requests of ended jobs on other forges that were closed in the last months, or reopened, claimed by this
-   * process for the next check.
-   */
-  claimClosedPullRequests(options: { limit: number }): Promise<OpenPullRequest[]>;
-}
-
-/** Stores what others did to the branch and the pull request of a job, and the tree that its working copy is set to. */
-export function createJobBranchStore(pool: Pool): JobBranchStore {
   async function adopt(
     ref: TurnRef & { effect: string; fence: number; branch: AdoptedBranch; result: unknown },
   ): Promise<boolean> {
@@ -104,7 +80,8 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
   return {
     adopt,
 
-    async asksForBase({ jobId, turn }) {
+    /** Reports whether the message that began a turn asks for a merge of the base branch. */
+    async asksForBase({ jobId, turn }: TurnRef): Promise<boolean> {
       const { rowCount } = await pool.query('select from job_turns where job_id = $1 and turn = $2 and merge_base', [
         jobId,
         turn,
@@ -112,7 +89,12 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
       return rowCount === 1;
     },
 
-    async restoreTree({ jobId, turn, step = null, review, note }) {
+    /**
+     * Makes the tree of before a review the newest one, and adds a note for the agent. Does so once, and only until the turn
+     * has continued or ended. `review` is the first step of the review.
+     */
+    async restoreTree(ref: WorkedTurn & { review: number; note: string }): Promise<void> {
+      const { jobId, turn, step = null, review, note } = ref;
       const beforeReview = newestTreeOf('tree is not null and (turn, step) < ($2, $4)');
       await pool.query(
         // the job is locked before its turn, in the order of the statements that end a job
@@ -135,7 +117,12 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
       );
     },
 
-    async setPullRequestState({ jobId, prId, state, draft }) {
+    /**
+     * Stores the state of the newest pull request of a job or an earlier one as it was read; a merged one stays merged, whatever
+     * was read before.
+     */
+    async setPullRequestState(ref: PullRequestStanding & { jobId: string; prId: string }): Promise<void> {
+      const { jobId, prId, state, draft } = ref;
       const { rowCount } = await pool.query(
         // the job is locked before its pull request, and only for a change
         `with opener as materialized (
@@ -162,7 +149,11 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
       if (rowCount !== 0) wakeWatchers(pool, jobId);
     },
 
-    async claimOpenPullRequests({ limit }) {
+    /**
+     * Returns ended jobs, also archived ones, whose pull request was open at the last check and is due for another, claimed by
+     * this process; the older the job, the rarer the checks.
+     */
+    async claimOpenPullRequests({ limit }: { limit: number }): Promise<OpenPullRequest[]> {
       const { rows } = await pool.query<OpenPullRequest>(
         `with due as materialized (
            select id from jobs
@@ -177,7 +168,11 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
       return rows;
     },
 
-    async claimClosedPullRequests({ limit }) {
+    /**
+     * Returns pull requests of ended jobs on other forges that were closed in the last months, or reopened, claimed by this
+     * process for the next check.
+     */
+    async claimClosedPullRequests({ limit }: { limit: number }): Promise<OpenPullRequest[]> {
       const { rows } = await pool.query<OpenPullRequest>(
         `with due as materialized (
            select id from pull_requests where check_due_at <= now() order by check_due_at limit $1 for update skip locked

@@ -75,24 +75,6 @@ export type ContextRow =
   | { part: 'instructions'; data: unknown }
   | { part: 'step'; data: StepRow };
 
-export interface JobContextStore {
-  /**
-   * Returns the context of a step's call in one statement, its prompts, notes and steps in order. `known` is the last
-   * step that the caller knows; null for no steps.
-   */
-  read(ref: StepRef, known: StepKey | null): Promise<JobContext>;
-  /** Stores a note unless it exists. A new one sends `notice`, if any, to the job's watchers. */
-  addNote(note: { jobId: string; notice?: string } & JobNote): Promise<void>;
-  /** Returns the job's notes up to and including the turn, in order. */
-  notes(jobId: string, turn: number): Promise<JobNote[]>;
-  /** Returns the newest compactions, newest first. */
-  compactions(jobId: string, limit: number): Promise<Compaction[]>;
-  /**
-   * Stores a compaction and adds its cost to the job and its project. False when the call already has one, which stays.
-   */
-  storeCompaction(compaction: NewCompaction): Promise<boolean>;
-}
-
 const storeStatement = `
   with stored as (
     insert into job_compactions (job_id, turn, step, upto_turn, upto_step, summary, ledger, tree, input_tokens,
@@ -166,10 +148,20 @@ export function contextOf(rows: ContextRow[], known: StepKey | null): JobContext
   };
 }
 
+export type JobContextStore = ReturnType<typeof createJobContextStore>;
+
 /** Stores the parts of a job's conversation other than prompts, answers and tool results. */
-export function createJobContextStore(pool: Pool): JobContextStore {
+export function createJobContextStore(pool: Pool) {
   return {
-    async addNote({ jobId, turn, step, kind, text, notice }) {
+    /** Stores a note unless it exists. A new one sends `notice`, if any, to the job's watchers. */
+    async addNote({
+      jobId,
+      turn,
+      step,
+      kind,
+      text,
+      notice,
+    }: { jobId: string; notice?: string } & JobNote): Promise<void> {
       const events: NewJobEvent[] = notice === undefined ? [] : [{ type: 'notice', data: { text: notice } }];
       await pool.query({
         name: 'add-job-note',
@@ -185,7 +177,11 @@ export function createJobContextStore(pool: Pool): JobContextStore {
       if (events.length > 0) wakeWatchers(pool, jobId);
     },
 
-    async read({ jobId, turn, step }, known) {
+    /**
+     * Returns the context of a step's call in one statement, its prompts, notes and steps in order. `known` is the last
+     * step that the caller knows; null for no steps.
+     */
+    async read({ jobId, turn, step }: StepRef, known: StepKey | null): Promise<JobContext> {
       const { rows } = await pool.query<ContextRow>({
         name: 'job-context',
         text: contextStatement,
@@ -194,7 +190,8 @@ export function createJobContextStore(pool: Pool): JobContextStore {
       return contextOf(rows, known);
     },
 
-    async notes(jobId, turn) {
+    /** Returns the job's notes up to and including the turn, in order. */
+    async notes(jobId: string, turn: number): Promise<JobNote[]> {
       const { rows } = await pool.query<JobNote>({
         name: 'list-job-notes',
         text: `select turn, step, kind, text from job_notes where job_id = $1 and turn <= $2 order by turn, step, kind`,
@@ -203,7 +200,8 @@ export function createJobContextStore(pool: Pool): JobContextStore {
       return rows;
     },
 
-    async compactions(jobId, limit) {
+    /** Returns the newest compactions, newest first. */
+    async compactions(jobId: string, limit: number): Promise<Compaction[]> {
       const { rows } = await pool.query<Compaction>({
         name: 'newest-compactions',
         text: `select turn, step, upto_turn as "uptoTurn", upto_step as "uptoStep", summary, ledger, tree,
@@ -214,7 +212,10 @@ export function createJobContextStore(pool: Pool): JobContextStore {
       return rows;
     },
 
-    async storeCompaction(compaction) {
+    /**
+     * Stores a compaction and adds its cost to the job and its project. False when the call already has one, which stays.
+     */
+    async storeCompaction(compaction: NewCompaction): Promise<boolean> {
       const { jobId, turn, step, uptoTurn, uptoStep, summary, ledger, tree, usage, costMicros } = compaction;
       const { rowCount } = await pool.query(storeStatement, [
         jobId,

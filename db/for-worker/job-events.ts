@@ -22,19 +22,10 @@ export interface OutputBatch extends TurnRef {
   chunks: JobEventData['output'][];
 }
 
-export interface WorkerEventStore {
-  /** Appends a notice for people to an active turn. */
-  appendNotice(notice: TurnRef & { text: string }): Promise<void>;
-  /** Returns false when the attempt was superseded, the step has an answer, or the turn has ended. */
-  appendText(chunk: TextChunk): Promise<boolean>;
-  /** Returns the number of the last event. Null when the attempt was superseded, or the step or the turn has ended. */
-  appendOutput(batch: OutputBatch): Promise<number | null>;
-  /** Removes the output events among those numbered `first` to `last`. */
-  removeOutput(range: { jobId: string; first: number; last: number }): Promise<void>;
-}
+export type WorkerEventStore = ReturnType<typeof createWorkerEventStore>;
 
 /** Creates the store with which workers append to a job's log of events: text, output and notices. */
-export function createWorkerEventStore(pool: Pool): WorkerEventStore {
+export function createWorkerEventStore(pool: Pool) {
   /** The chunks that arrive while a statement runs share the next one, so that a process needs one commit for all of them. */
   const texts = createBatchLoader({
     keyOf: ({ jobId, turn, step, fence, offset }: TextChunk) => [jobId, turn, step, fence, offset].join('/'),
@@ -75,12 +66,14 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
     return chunks.filter((_, position) => appended.has(position));
   }
 
+  /** Returns false when the attempt was superseded, the step has an answer, or the turn has ended. */
   async function appendText(chunk: TextChunk): Promise<boolean> {
     const isOurs = (await texts.load(chunk)) !== null || (await appendTexts([chunk], '')).length > 0;
     if (isOurs) wakeWatchers(pool, chunk.jobId);
     return isOurs;
   }
 
+  /** Returns the number of the last event. Null when the attempt was superseded, or the step or the turn has ended. */
   async function appendOutput({ jobId, turn, step, chunks }: OutputBatch): Promise<number | null> {
     const { rows } = await pool.query<{ last: number | null }>({
       name: 'append-output',
@@ -104,6 +97,7 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
     return last;
   }
 
+  /** Removes the output events among those numbered `first` to `last`. */
   async function removeOutput({ jobId, first, last }: { jobId: string; first: number; last: number }): Promise<void> {
     await pool.query({
       name: 'remove-output',
@@ -112,6 +106,7 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
     });
   }
 
+  /** Appends a notice for people to an active turn. */
   async function appendNotice({ jobId, turn, text }: TurnRef & { text: string }): Promise<void> {
     const event = [{ type: 'notice', data: { text } }];
     await pool.query({

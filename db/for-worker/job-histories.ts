@@ -19,22 +19,13 @@ export interface DueExport extends TurnRef {
   endedMsAgo: number;
 }
 
-export interface WorkerHistoryStore {
-  /** Claims exports that are due, for `leaseMs`. */
-  claimDue(options: { limit: number; leaseMs: number }): Promise<DueExport[]>;
-  /** Returns a claimed export, to be tried again after `waitMs`. */
-  postpone(ref: TurnRef & { waitMs: number }): Promise<void>;
-  /** Stores histories in one transaction; existing ones stay. `runs` is in the order of the chain. */
-  store(ref: TurnRef & { runs: HistoryRun[]; isWhole: boolean }): Promise<void>;
-  markLost(ref: TurnRef): Promise<void>;
-  /** Removes events and histories of jobs that were archived more than `days` days ago; returns of how many jobs. */
-  removeOld(options: { days: number; limit: number }): Promise<number>;
-}
+export type WorkerHistoryStore = ReturnType<typeof createWorkerHistoryStore>;
 
 /** Stores Temporal's histories of ended turns while they are exported. */
-export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
+export function createWorkerHistoryStore(pool: Pool) {
   return {
-    async claimDue({ limit, leaseMs }) {
+    /** Claims exports that are due, for `leaseMs`. */
+    async claimDue({ limit, leaseMs }: { limit: number; leaseMs: number }): Promise<DueExport[]> {
       const { rows } = await pool.query<DueExport>({
         name: 'claim-due-exports',
         text: `
@@ -53,7 +44,8 @@ export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
       return rows;
     },
 
-    async postpone({ jobId, turn, waitMs }) {
+    /** Returns a claimed export, to be tried again after `waitMs`. */
+    async postpone({ jobId, turn, waitMs }: TurnRef & { waitMs: number }): Promise<void> {
       await pool.query(
         `update job_history_exports set next_attempt_at = now() + $3::float8 * interval '1 millisecond'
          where job_id = $1 and turn = $2 and state = 'waiting'`,
@@ -61,7 +53,9 @@ export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
       );
     },
 
-    async store({ jobId, turn, runs, isWhole }) {
+    /** Stores histories in one transaction; existing ones stay. `runs` is in the order of the chain. */
+    async store(ref: TurnRef & { runs: HistoryRun[]; isWhole: boolean }): Promise<void> {
+      const { jobId, turn, runs, isWhole } = ref;
       await withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
           `update job_history_exports set state = 'exported', is_whole = $3
@@ -79,14 +73,15 @@ export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
       });
     },
 
-    async markLost({ jobId, turn }) {
+    async markLost({ jobId, turn }: TurnRef): Promise<void> {
       await pool.query(
         `update job_history_exports set state = 'lost' where job_id = $1 and turn = $2 and state = 'waiting'`,
         [jobId, turn],
       );
     },
 
-    async removeOld({ days, limit }) {
+    /** Removes events and histories of jobs that were archived more than `days` days ago; returns of how many jobs. */
+    async removeOld({ days, limit }: { days: number; limit: number }): Promise<number> {
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<{ id: string }>(
           `update jobs set records_removed_at = now()

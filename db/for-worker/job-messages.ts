@@ -2,13 +2,11 @@ import type { Pool } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { withTransaction } from '../pool.ts';
 
-export interface WorkerMessageStore {
-  /** Assigns the turn's waiting messages to a step that has no answer yet. */
-  take(ref: StepRef): Promise<void>;
-}
+export type WorkerMessageStore = ReturnType<typeof createWorkerMessageStore>;
 
 /** Delivers messages of people to the steps of a job. */
-export function createWorkerMessageStore(pool: Pool): WorkerMessageStore {
+export function createWorkerMessageStore(pool: Pool) {
+  /** Assigns the turn's waiting messages to a step that has no answer yet. */
   async function take({ jobId, turn, step }: StepRef): Promise<void> {
     await withTransaction(pool, async (client) => {
       const open = await client.query(

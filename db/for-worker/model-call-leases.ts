@@ -22,26 +22,6 @@ interface NewCall extends StepRef {
  */
 export type CallStart = { kind: 'begun' | 'superseded' } | Refusal;
 
-export interface ModelCallLeases {
-  /**
-   * Records, directly before the request is sent, what the call costs if its answer never arrives, and the most that it
-   * may cost if a daily budget applies. An earlier call of the step that was in flight counts as lost. Unless the call
-   * has begun, nothing may be sent. Takes the lease again: it has expired if the process was suspended since the claim, and
-   * another attempt could store an answer before this call is sent.
-   */
-  begin(call: NewCall): Promise<CallStart>;
-  /** Records that the call has ended without an answer, and its cost. */
-  lose(call: StepRef & { fence: number; micros: number }): Promise<void>;
-  /** Charges calls that a killed worker left in a turn that has since ended and has no further attempt. */
-  loseAbandoned(): Promise<void>;
-  /** Reports whether an attempt holds the lease of the step. */
-  isInFlight(ref: StepRef): Promise<boolean>;
-  /** Renews the leases of this process, but for those of locked steps: a lease outlives a missed renewal. */
-  renew(refs: StepRef[]): Promise<void>;
-  /** Releases the lease of an attempt that has stopped; no effect when a newer one has started. */
-  release(held: StepRef & { fence: number }): Promise<void>;
-}
-
 /** Adds the cost of lost calls to the jobs and their projects, as storing an answer does. */
 const countLost = `
   counted as (
@@ -103,13 +83,21 @@ async function begin(client: Pick<Pool, 'query'>, call: NewCall): Promise<CallSt
   return { kind: rowCount === 1 ? 'begun' : 'superseded' };
 }
 
+export type ModelCallLeases = ReturnType<typeof createModelCallLeases>;
+
 /**
  * Creates the store of leases of model calls in flight. An attempt that Temporal lost track of continues, and the next
  * one waits for its answer.
  */
-export function createModelCallLeases(pool: Pool): ModelCallLeases {
+export function createModelCallLeases(pool: Pool) {
   return {
-    async begin(call) {
+    /**
+     * Records, directly before the request is sent, what the call costs if its answer never arrives, and the most that it
+     * may cost if a daily budget applies. An earlier call of the step that was in flight counts as lost. Unless the call
+     * has begun, nothing may be sent. Takes the lease again: it has expired if the process was suspended since the claim, and
+     * another attempt could store an answer before this call is sent.
+     */
+    async begin(call: NewCall): Promise<CallStart> {
       const { limit } = call;
       if (limit == null) return begin(pool, call);
       const start = await withTransaction(pool, async (client): Promise<CallStart> => {
@@ -123,7 +111,8 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
       return start;
     },
 
-    async lose({ jobId, turn, step, fence, micros }) {
+    /** Records that the call has ended without an answer, and its cost. */
+    async lose({ jobId, turn, step, fence, micros }: StepRef & { fence: number; micros: number }): Promise<void> {
       await pool.query({
         name: 'lose-call',
         text: `
@@ -137,7 +126,8 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
       });
     },
 
-    async loseAbandoned() {
+    /** Charges calls that a killed worker left in a turn that has since ended and has no further attempt. */
+    async loseAbandoned(): Promise<void> {
       // an attempt that is still running renews its lease and settles its own call
       await pool.query(
         loseAsked(`
@@ -150,7 +140,8 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
       );
     },
 
-    async isInFlight({ jobId, turn, step }) {
+    /** Reports whether an attempt holds the lease of the step. */
+    async isInFlight({ jobId, turn, step }: StepRef): Promise<boolean> {
       const { rowCount } = await pool.query(
         `select from job_steps
          where job_id = $1 and turn = $2 and step = $3 and response is null and asked_until > now()`,
@@ -159,7 +150,8 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
       return rowCount === 1;
     },
 
-    async renew(refs) {
+    /** Renews the leases of this process, but for those of locked steps: a lease outlives a missed renewal. */
+    async renew(refs: StepRef[]): Promise<void> {
       await pool.query({
         name: 'renew-model-calls',
         text: `
@@ -182,7 +174,8 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
       });
     },
 
-    async release({ jobId, turn, step, fence }) {
+    /** Releases the lease of an attempt that has stopped; no effect when a newer one has started. */
+    async release({ jobId, turn, step, fence }: StepRef & { fence: number }): Promise<void> {
       await pool.query(
         'update job_steps set asked_until = null where job_id = $1 and turn = $2 and step = $3 and fence = $4',
         [jobId, turn, step, fence],

@@ -7,20 +7,16 @@ import { toStoredJson } from '../stored-text.ts';
 /** Time during which a job does not ask a model that is down. */
 export const modelDownMinutes = 5;
 
-export interface ModelFailureStore {
-  /**
-   * Counts a failed call of a step across attempts and returns the new count: of the model, or of all calls without one.
-   * Temporal's attempts also count kills.
-   */
-  count(ref: StepRef, model: string | null): Promise<number>;
-  /** Makes the calls of a turn leave a model out for a while, with a notice to the job's watchers. */
-  leaveOut(ref: StepRef, model: string, notice: string): Promise<void>;
-}
+export type ModelFailureStore = ReturnType<typeof createModelFailureStore>;
 
 /** Creates the store of failed model calls. */
-export function createModelFailureStore(pool: Pool): ModelFailureStore {
+export function createModelFailureStore(pool: Pool) {
   return {
-    async count({ jobId, turn, step }, model) {
+    /**
+     * Counts a failed call of a step across attempts and returns the new count: of the model, or of all calls without one.
+     * Temporal's attempts also count kills.
+     */
+    async count({ jobId, turn, step }: StepRef, model: string | null): Promise<number> {
       const { rows } = await pool.query<{ failures: number }>(
         `insert into job_steps as steps (job_id, turn, step, model_failures, failed_models)
          values ($1, $2, $3, 1, case when $4::text is null then '{}' else jsonb_build_object($4::text, 1) end)
@@ -35,7 +31,8 @@ export function createModelFailureStore(pool: Pool): ModelFailureStore {
       return rows[0]?.failures ?? 0;
     },
 
-    async leaveOut({ jobId, turn, step }, model, notice) {
+    /** Makes the calls of a turn leave a model out for a while, with a notice to the job's watchers. */
+    async leaveOut({ jobId, turn, step }: StepRef, model: string, notice: string): Promise<void> {
       const events: NewJobEvent[] = [{ type: 'notice', data: { text: notice } }];
       await pool.query(
         `with left_out as (

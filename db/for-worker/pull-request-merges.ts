@@ -25,18 +25,6 @@ export interface CheckResult extends Pick<Mergeability, 'problem' | 'cause' | 'c
   standing?: Pick<PullRequestRow, 'state' | 'draft'>;
 }
 
-export interface PullRequestMergeStore {
-  /** Claims a merge that no worker holds; one whose worker was killed is claimed again after a minute. */
-  claimMerge(): Promise<MergeWork | null>;
-  /** Reports whether the merge is still to be done. */
-  isRequested(id: string): Promise<boolean>;
-  merged(id: string, commit: string | null): Promise<void>;
-  refused(id: string, problem: string): Promise<void>;
-  /** Claims a check that no worker holds; one whose worker was killed is claimed again after a minute. */
-  claimCheck(): Promise<CheckWork | null>;
-  checked(id: string, result: CheckResult): Promise<void>;
-}
-
 /** Columns of a CheckWork, of the rows `pull_requests` and `due`. */
 const workColumns = `
   pull_requests.id, due.job ->> 'organizationId' as "organizationId", pull_requests.repository, head, base, due.job,
@@ -49,10 +37,13 @@ const dueWithJob = `
                             'repository', jobs.repository) as job
   from pull_requests join jobs on jobs.id = opened_by`;
 
+export type PullRequestMergeStore = ReturnType<typeof createPullRequestMergeStore>;
+
 /** Stores merges of pull requests. Their result is written into the job at once. */
-export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
+export function createPullRequestMergeStore(pool: Pool) {
   return {
-    async claimMerge() {
+    /** Claims a merge that no worker holds; one whose worker was killed is claimed again after a minute. */
+    async claimMerge(): Promise<MergeWork | null> {
       const { rows } = await pool.query<MergeWork>({
         name: 'claim-merge',
         text: `
@@ -68,7 +59,8 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
       return rows[0] ?? null;
     },
 
-    async isRequested(id) {
+    /** Reports whether the merge is still to be done. */
+    async isRequested(id: string): Promise<boolean> {
       const { rowCount } = await pool.query(
         `select from pull_requests where id = $1 and state = 'open' and merge_requested_at is not null`,
         [id],
@@ -76,7 +68,7 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
       return rowCount === 1;
     },
 
-    async merged(id, commit) {
+    async merged(id: string, commit: string | null): Promise<void> {
       const { rows } = await pool.query<{ id: string }>(
         `with ${openerFirst}, merged as (
            update pull_requests
@@ -91,7 +83,7 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
       for (const job of rows) wakeWatchers(pool, job.id);
     },
 
-    async refused(id, problem) {
+    async refused(id: string, problem: string): Promise<void> {
       await pool.query(
         `update pull_requests
          set merge_requested_at = null, merge_claimed_at = null, merge_problem = $2, updated_at = now()
@@ -100,7 +92,8 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
       );
     },
 
-    async claimCheck() {
+    /** Claims a check that no worker holds; one whose worker was killed is claimed again after a minute. */
+    async claimCheck(): Promise<CheckWork | null> {
       const { rows } = await pool.query<CheckWork>({
         name: 'claim-check',
         text: `
@@ -115,7 +108,7 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
       return rows[0] ?? null;
     },
 
-    async checked(id, { problem, cause = null, conflicts, standing }) {
+    async checked(id: string, { problem, cause = null, conflicts, standing }: CheckResult): Promise<void> {
       const { rows } = await pool.query<{ id: string }>(
         `with ${openerFirst}, checked as (
            update pull_requests

@@ -5,18 +5,11 @@ import { pullRequestColumns, type PullRequestRow } from '../pull-requests/pull-r
 import { onlyRow } from '../rows.ts';
 import { toStoredText } from '../stored-text.ts';
 
-export interface WorkerPullRequestStore {
-  /** Creates one per (repository, head): a second create returns the first one, so two attempts never create two. */
-  create(
-    pullRequest: Omit<PullRequestRow, 'id' | 'number' | 'state' | 'createdAt' | 'updatedAt'>,
-  ): Promise<PullRequestRow>;
-  update(id: string, change: { title?: string; body?: string; draft?: boolean }): Promise<PullRequestRow | null>;
-  findByHead(repository: string, head: string): Promise<PullRequestRow | null>;
-  get(id: string): Promise<PullRequestRow | null>;
-}
+export type WorkerPullRequestStore = ReturnType<typeof createWorkerPullRequestStore>;
 
 /** Stores pull requests of the local forge, numbered within their repository. */
-export function createWorkerPullRequestStore(pool: Pool): WorkerPullRequestStore {
+export function createWorkerPullRequestStore(pool: Pool) {
+  /** Creates one per (repository, head): a second create returns the first one, so two attempts never create two. */
   async function create(
     request: Omit<PullRequestRow, 'id' | 'number' | 'state' | 'createdAt' | 'updatedAt'>,
   ): Promise<PullRequestRow> {

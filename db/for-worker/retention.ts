@@ -15,13 +15,6 @@ export interface Retention {
   threads: number;
 }
 
-export interface RetentionStore {
-  /** Adds the growth of organizations to their totals, and removes their oldest snapshots and conversations beyond their limits. */
-  bound(retention: Pick<Retention, 'snapshotBytes' | 'threads'>): Promise<void>;
-  /** Removes rows beyond their retention, a bounded number of each kind; returns whether there may be more. */
-  sweep(retention: Omit<Retention, 'snapshotBytes' | 'threads'>): Promise<boolean>;
-}
-
 const rowsAtOnce = 500;
 /** For revoked and expired keys, spending by day, and gaps: longer than any query reads. */
 const figureDays = 400;
@@ -78,7 +71,9 @@ export const emptySnapshots = (which: string) => `
   )
   select * from which`;
 
-export function createRetentionStore(pool: Pool): RetentionStore {
+export type RetentionStore = ReturnType<typeof createRetentionStore>;
+
+export function createRetentionStore(pool: Pool) {
   async function remove(table: string, old: string, values: unknown[]): Promise<boolean> {
     // by ctid, because the id of a gap is unique only within its site
     const { rowCount } = await pool.query(`delete from ${table} where ctid = any(array(${old}))`, values);
@@ -91,7 +86,8 @@ export function createRetentionStore(pool: Pool): RetentionStore {
     order by ${column} limit ${rowsAtOnce}`;
 
   return {
-    async bound({ snapshotBytes, threads }) {
+    /** Adds the growth of organizations to their totals, and removes their oldest snapshots and conversations beyond their limits. */
+    async bound({ snapshotBytes, threads }: Pick<Retention, 'snapshotBytes' | 'threads'>): Promise<void> {
       await addGrowth(pool);
       const { rows } = await pool.query<Totals>(
         `select id, snapshot_bytes::float8 as "snapshotBytes", threads::float8 as threads,
@@ -106,7 +102,9 @@ export function createRetentionStore(pool: Pool): RetentionStore {
       if (rows.length > 0) await addGrowth(pool);
     },
 
-    async sweep({ jobDays, transcriptDays, auditDays }) {
+    /** Removes rows beyond their retention, a bounded number of each kind; returns whether there may be more. */
+    async sweep(retention: Omit<Retention, 'snapshotBytes' | 'threads'>): Promise<boolean> {
+      const { jobDays, transcriptDays, auditDays } = retention;
       const more = [
         await removeTranscripts(pool, transcriptDays),
         await remove('jobs', oldest('jobs', 'archived_at', `status = 'archived'`), [jobDays]),

@@ -19,49 +19,32 @@ export interface IndexGuard {
   baseUrl: string | null;
 }
 
-/** Finds sites for the worker: by a workflow's id, or all of them. */
-export interface SiteIndexing {
-  get(id: string): Promise<SiteRow | null>;
-  listAll(): Promise<SiteRow[]>;
-  /** Requests an index; a pending request is replaced. */
-  requestIndex(id: string): Promise<void>;
-  /** Begins a run, and returns the id of the pending request; null when there is none. */
-  beginIndexRun(id: string): Promise<string | null>;
-  /** Counts an attempt of the run, and returns how many it has had. */
-  countIndexAttempt(id: string): Promise<number>;
-  /** Returns the guard of a site's index; null when it has none, or when the pending request is forced. */
-  readGuard(id: string): Promise<IndexGuard | null>;
-  /** Removes a request that has been fulfilled; a newer one stays. */
-  answerIndexRequest(id: string, request: string): Promise<void>;
-  /** Returns sites with a pending request: the oldest of each organization, then the next of each. */
-  listIndexRequests(limit: number): Promise<IndexRequest[]>;
-  /** Requests an index of every site whose current one has an older format than this. */
-  requestOutdated(format: number): Promise<void>;
-  /** Records a failure unless its request was answered meanwhile; a failure without a request is always recorded. */
-  recordIndexFailure(id: string, failure: { request: string | null; category: string; message: string }): Promise<void>;
-}
-
 /** Category of the failure of a site whose new index is worse than its guard allows. */
 export const worseIndex = 'site_worse';
 
-export function createSiteIndexing(pool: Pool): SiteIndexing {
+export type SiteIndexing = ReturnType<typeof createSiteIndexing>;
+
+/** Finds sites for the worker: by a workflow's id, or all of them. */
+export function createSiteIndexing(pool: Pool) {
   return {
-    async get(id) {
+    async get(id: string): Promise<SiteRow | null> {
       if (!canBeId(id)) return null;
       const { rows } = await pool.query<SiteRow>(`select ${siteColumns} from sites where id = $1`, [id]);
       return rows[0] ?? null;
     },
 
-    async listAll() {
+    async listAll(): Promise<SiteRow[]> {
       const { rows } = await pool.query<SiteRow>(`select ${siteColumns} from sites order by created_at, id`);
       return rows;
     },
 
-    async requestIndex(id) {
+    /** Requests an index; a pending request is replaced. */
+    async requestIndex(id: string): Promise<void> {
       await pool.query('update sites set index_requested_at = now() where id = $1', [id]);
     },
 
-    async beginIndexRun(id) {
+    /** Begins a run, and returns the id of the pending request; null when there is none. */
+    async beginIndexRun(id: string): Promise<string | null> {
       const { rows } = await pool.query<{ request: string | null }>(
         'update sites set index_attempts = 0 where id = $1 returning index_requested_at::text as request',
         [id],
@@ -69,7 +52,8 @@ export function createSiteIndexing(pool: Pool): SiteIndexing {
       return rows[0]?.request ?? null;
     },
 
-    async countIndexAttempt(id) {
+    /** Counts an attempt of the run, and returns how many it has had. */
+    async countIndexAttempt(id: string): Promise<number> {
       const { rows } = await pool.query<{ attempts: number }>(
         'update sites set index_attempts = index_attempts + 1 where id = $1 returning index_attempts as attempts',
         [id],
@@ -77,7 +61,8 @@ export function createSiteIndexing(pool: Pool): SiteIndexing {
       return rows[0]?.attempts ?? 0;
     },
 
-    async readGuard(id) {
+    /** Returns the guard of a site's index; null when it has none, or when the pending request is forced. */
+    async readGuard(id: string): Promise<IndexGuard | null> {
       const { rows } = await pool.query<IndexGuard>(
         `select question_sets.name as "setName", questions, coalesce(guard_margin, 0) as margin, base_url as "baseUrl"
          from sites join question_sets on question_sets.id = guard_set_id and site_id = sites.id
@@ -87,14 +72,16 @@ export function createSiteIndexing(pool: Pool): SiteIndexing {
       return rows[0] ?? null;
     },
 
-    async answerIndexRequest(id, request) {
+    /** Removes a request that has been fulfilled; a newer one stays. */
+    async answerIndexRequest(id: string, request: string): Promise<void> {
       await pool.query(
         'update sites set index_requested_at = null, index_forced = false where id = $1 and index_requested_at = $2::timestamptz',
         [id, request],
       );
     },
 
-    async listIndexRequests(limit) {
+    /** Returns sites with a pending request: the oldest of each organization, then the next of each. */
+    async listIndexRequests(limit: number): Promise<IndexRequest[]> {
       const { rows } = await pool.query<IndexRequest>({
         name: 'index-requests',
         text: `
@@ -106,7 +93,8 @@ export function createSiteIndexing(pool: Pool): SiteIndexing {
       return rows;
     },
 
-    async requestOutdated(format) {
+    /** Requests an index of every site whose current one has an older format than this. */
+    async requestOutdated(format: number): Promise<void> {
       // another build of what the site's guard refused would be refused, too
       await pool.query(
         `update sites set index_requested_at = now()
@@ -117,7 +105,11 @@ export function createSiteIndexing(pool: Pool): SiteIndexing {
       );
     },
 
-    async recordIndexFailure(id, failure) {
+    /** Records a failure unless its request was answered meanwhile; a failure without a request is always recorded. */
+    async recordIndexFailure(
+      id: string,
+      failure: { request: string | null; category: string; message: string },
+    ): Promise<void> {
       await pool.query(
         `update sites set index_failure = $2, index_failure_message = $3
          where id = $1 and ($4::timestamptz is null or index_requested_at >= $4::timestamptz)`,

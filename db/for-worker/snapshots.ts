@@ -15,14 +15,6 @@ export interface Snapshot {
   deletions: number | null;
 }
 
-export interface SnapshotReads {
-  /** Returns the newest tree of the job, null while nothing has changed since the base commit. */
-  latestTree(jobId: string): Promise<string | null>;
-  /** Returns the snapshot of the newest tree, null while nothing has changed since the base commit. */
-  newestSnapshot(jobId: string): Promise<Snapshot | null>;
-  snapshot(jobId: string, tree: string): Promise<Snapshot | null>;
-}
-
 const snapshotColumns =
   'tree, commit, base_commit as "baseCommit", pack, patch, changed_files as "changedFiles", additions, deletions';
 
@@ -99,8 +91,11 @@ export function snapshotIn(row: SnapshotColumns): Snapshot | null {
   return { tree, commit, baseCommit, pack, patch, changedFiles, additions, deletions };
 }
 
+export type SnapshotReads = ReturnType<typeof createSnapshotReads>;
+
 /** Creates the part of the snapshot store that only reads. */
-export function createSnapshotReads(pool: Pool): SnapshotReads {
+export function createSnapshotReads(pool: Pool) {
+  /** Returns the newest tree of the job, null while nothing has changed since the base commit. */
   async function latestTree(jobId: string): Promise<string | null> {
     const { rows } = await pool.query<{ tree: string }>(
       `select tree from job_snapshots where ${ofBase} and tree = (${newestTree})`,
@@ -109,6 +104,7 @@ export function createSnapshotReads(pool: Pool): SnapshotReads {
     return rows[0]?.tree ?? null;
   }
 
+  /** Returns the snapshot of the newest tree, null while nothing has changed since the base commit. */
   async function newestSnapshot(jobId: string): Promise<Snapshot | null> {
     const { rows } = await pool.query<Snapshot>({
       name: 'newest-snapshot',

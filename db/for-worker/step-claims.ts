@@ -17,17 +17,6 @@ export interface ClaimedCall extends StepRow {
   context: JobContext | null;
 }
 
-export interface StepClaims {
-  /** Claims the step for this attempt: creates the row if needed, raises its fence, and returns what is stored. */
-  claim(ref: StepRef): Promise<StepRow>;
-  /**
-   * Claims a step for a model call. A step without an answer is started and takes the lease, with an event. Null while
-   * another attempt holds the lease. If the caller knows the job's steps up to `known` and this is the first attempt, the
-   * same statement reads the context of the call.
-   */
-  claimAnswer(ref: StepRef, known?: Pick<StepRef, 'turn' | 'step'> | null): Promise<ClaimedCall | null>;
-}
-
 /** Claims a step for the worker `$4`; the attempt that held it before is lost if it has not ended. */
 const claimStep = (leaseUntil: string, condition = 'true') => `
   insert into job_steps (job_id, turn, step, fence, asked_until, worker) values ($1, $2, $3, 1, ${leaseUntil}, $4)
@@ -65,16 +54,25 @@ const claimAnswerStatement = `
   ) as parts
   order by turn, position, step, kind`;
 
+export type StepClaims = ReturnType<typeof createStepClaims>;
+
 /** Creates the claims of steps by attempts of a worker. */
-export function createStepClaims(pool: Pool, worker: string | null): StepClaims {
+export function createStepClaims(pool: Pool, worker: string | null) {
   return {
-    async claim({ jobId, turn, step }) {
+    /** Claims the step for this attempt: creates the row if needed, raises its fence, and returns what is stored. */
+    async claim({ jobId, turn, step }: StepRef): Promise<StepRow> {
       const text = claimStep('null');
       const { rows } = await pool.query<StepRow>({ name: 'claim-step', text, values: [jobId, turn, step, worker] });
       return onlyRow(rows);
     },
 
-    async claimAnswer({ jobId, turn, step }, known = null) {
+    /**
+     * Claims a step for a model call. A step without an answer is started and takes the lease, with an event. Null while
+     * another attempt holds the lease. If the caller knows the job's steps up to `known` and this is the first attempt, the
+     * same statement reads the context of the call.
+     */
+    async claimAnswer(ref: StepRef, known: Pick<StepRef, 'turn' | 'step'> | null = null): Promise<ClaimedCall | null> {
+      const { jobId, turn, step } = ref;
       const { rows } = await pool.query<ClaimRow | ContextRow>({
         name: 'claim-answer',
         text: claimAnswerStatement,

@@ -1,17 +1,13 @@
 import type { Pool } from 'pg';
 import type { WorkerRow } from '../operations/operator-view.ts';
 
-export interface WorkerStore {
-  /** Reports that a worker process is alive. */
-  report(worker: Omit<WorkerRow, 'seenAt'>): Promise<void>;
-  /** Removes one that has ended, and those that have not reported for a day. */
-  remove(id: string): Promise<void>;
-}
+export type WorkerStore = ReturnType<typeof createWorkerStore>;
 
 /** Stores the running worker processes. */
-export function createWorkerStore(pool: Pool): WorkerStore {
+export function createWorkerStore(pool: Pool) {
   return {
-    async report({ id, host, pid, version, activeTasks, startedAt }) {
+    /** Reports that a worker process is alive. */
+    async report({ id, host, pid, version, activeTasks, startedAt }: Omit<WorkerRow, 'seenAt'>): Promise<void> {
       await pool.query(
         `insert into workers (id, host, pid, version, active_tasks, started_at) values ($1, $2, $3, $4, $5, $6)
          on conflict (id) do update set active_tasks = excluded.active_tasks, seen_at = now()`,
@@ -19,7 +15,8 @@ export function createWorkerStore(pool: Pool): WorkerStore {
       );
     },
 
-    async remove(id) {
+    /** Removes one that has ended, and those that have not reported for a day. */
+    async remove(id: string): Promise<void> {
       await pool.query(`delete from workers where id = $1 or seen_at < now() - interval '1 day'`, [id]);
     },
   };

@@ -4,7 +4,7 @@ import { createBatchLoader } from '../batch-loader.ts';
 import type { Owner } from '../caller.ts';
 import { canBeId } from '../ids.ts';
 import { findChangedJobs, findJobs } from './job-statements.ts';
-import type { JobRow, JobStore } from './jobs.ts';
+import type { JobRow } from './jobs.ts';
 
 type JobKey = Pick<JobRow, 'organizationId' | 'projectId' | 'id'>;
 type VersionedRow = JobRow & { version: string };
@@ -28,7 +28,7 @@ const checksAtOnce = 2;
  * Creates the lookup of one job. A row that was read before is kept and returned again while its version in the table is
  * the same: to compare the versions takes a fraction of the CPU time that reading the row does.
  */
-export function createJobFinder(pool: Pool): JobStore['find'] {
+export function createJobFinder(pool: Pool) {
   const kept = new Map<string, KeptRow>();
   const rows = createBatchLoader<JobKey, VersionedRow>({ keyOf, loadMany: (keys) => rowsOf(pool, keys) });
   const current = createBatchLoader<KeptRow, KeptRow>({
@@ -53,7 +53,7 @@ export function createJobFinder(pool: Pool): JobStore['find'] {
     return row;
   }
 
-  return async ({ organizationId }: Owner, projectId, id) =>
+  return async ({ organizationId }: Owner, projectId: string, id: string) =>
     canBeId(projectId) && canBeId(id) ? find({ organizationId, projectId, id }) : null;
 }
 

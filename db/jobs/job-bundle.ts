@@ -65,22 +65,20 @@ const isInPrompt = `(turn, step) <= ($5, $6) and not exists (
       and (job_steps.turn, job_steps.step) <= (upto_turn, upto_step)
   )`;
 
-export interface JobBundleStore {
-  /**
-   * Yields the stored records of a job as JSON, of the form `BundleRecord`; nothing when there is no such job. Snapshots
-   * are last, after the records that name their trees. The records contain what the model read and wrote, and the changed content of
-   * the repository; keys and tokens are in none of the tables.
-   */
-  read(owner: Owner, jobId: string): AsyncGenerator<string>;
-  /** Yields only the records from which the model request of a step is built. */
-  readPrompt(owner: Owner, jobId: string, at: { turn: number; step: number }): AsyncGenerator<string>;
-}
+export type JobBundleStore = ReturnType<typeof createJobBundleStore>;
 
 /** Creates the store of complete records of jobs, for analysis. */
-export function createJobBundleStore(pool: Pool): JobBundleStore {
+export function createJobBundleStore(pool: Pool) {
   return {
-    read: (owner, jobId) => readJobRecord(pool, owner, jobId),
-    readPrompt: (owner, jobId, at) => readPrompt(pool, owner, { jobId, ...at }),
+    /**
+     * Yields the stored records of a job as JSON, of the form `BundleRecord`; nothing when there is no such job. Snapshots
+     * are last, after the records that name their trees. The records contain what the model read and wrote, and the changed content of
+     * the repository; keys and tokens are in none of the tables.
+     */
+    read: (owner: Owner, jobId: string): AsyncGenerator<string> => readJobRecord(pool, owner, jobId),
+    /** Yields only the records from which the model request of a step is built. */
+    readPrompt: (owner: Owner, jobId: string, at: { turn: number; step: number }): AsyncGenerator<string> =>
+      readPrompt(pool, owner, { jobId, ...at }),
   };
 }
 

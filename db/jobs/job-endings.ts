@@ -7,18 +7,6 @@ import { wakeWatchers } from './wake-watchers.ts';
 import { withTransaction } from '../pool.ts';
 import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
 
-export interface JobEndings {
-  /**
-   * Ends the job's turn as cancelled and records that its execution is to be cancelled; null when the job is not
-   * active.
-   */
-  cancel(caller: Caller, jobId: string): Promise<JobRow | null>;
-  /** Null when the job is neither completed nor failed. */
-  archive(caller: Caller, jobId: string): Promise<JobRow | null>;
-  /** Undoes an archive. Null when the job is not archived, or when a part of it has been removed since. */
-  unarchive(caller: Caller, jobId: string): Promise<JobRow | null>;
-}
-
 const cancelStatement = `
   with ended as (
     update jobs
@@ -52,8 +40,10 @@ const unarchiveStatement = `
     and records_removed_at is null and transcript_removed_at is null
   returning ${jobColumns}`;
 
+export type JobEndings = ReturnType<typeof createJobEndings>;
+
 /** Creates the store of endings that a person requests. */
-export function createJobEndings(pool: Pool): JobEndings {
+export function createJobEndings(pool: Pool) {
   async function end(
     caller: Caller,
     statement: string,
@@ -71,7 +61,11 @@ export function createJobEndings(pool: Pool): JobEndings {
   }
 
   return {
-    cancel(caller, jobId) {
+    /**
+     * Ends the job's turn as cancelled and records that its execution is to be cancelled; null when the job is not
+     * active.
+     */
+    cancel(caller: Caller, jobId: string): Promise<JobRow | null> {
       const failure = failureOf(FailureType.Cancelled);
       const message = `${failure.title}.`;
       const events = JSON.stringify({ ...failure, message });
@@ -83,12 +77,14 @@ export function createJobEndings(pool: Pool): JobEndings {
       }));
     },
 
-    archive(caller, jobId) {
+    /** Null when the job is neither completed nor failed. */
+    archive(caller: Caller, jobId: string): Promise<JobRow | null> {
       const values = [jobId, caller.organizationId];
       return end(caller, archiveStatement, values, ({ id }) => ({ action: 'job.archive', subject: id }));
     },
 
-    unarchive(caller, jobId) {
+    /** Undoes an archive. Null when the job is not archived, or when a part of it has been removed since. */
+    unarchive(caller: Caller, jobId: string): Promise<JobRow | null> {
       const values = [jobId, caller.organizationId];
       return end(caller, unarchiveStatement, values, ({ id }) => ({ action: 'job.unarchive', subject: id }));
     },

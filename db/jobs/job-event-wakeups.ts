@@ -11,26 +11,14 @@ export interface JobEventWakeupDeps {
   onConnectionLost?: (error: unknown) => void;
 }
 
-/** Wakes one watcher. */
-export interface JobEventBell {
-  ring(): void;
-  /** Resolves once it rang since the last call, after `withinMs`, or when the signal aborts. */
-  next(options: { withinMs?: number; signal: AbortSignal }): Promise<void>;
-}
-
 /** Reports changes of jobs to the watchers of a process. */
-export interface JobEventWakeups extends AsyncDisposable {
-  /** Calls back after each change of a job, until disposed of. A job that was deleted has changed, too. */
-  onChange(jobId: string, changed: () => void): Disposable;
-  /** Calls back with the job's id after each change of any job, and with null when changes may have been missed. */
-  onAnyChange(changed: (jobId: string | null) => void): Disposable;
-}
+export type JobEventWakeups = ReturnType<typeof createJobEventWakeups>;
 
 /**
  * Creates the wake-ups: one listening connection for all watchers, opened with the first one. While it is down, and for
  * lost notifications, one query every `pollMs` covers all watched jobs.
  */
-export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups {
+export function createJobEventWakeups(deps: JobEventWakeupDeps) {
   const { pool, pollMs = 1_000 } = deps;
   const watched = new Map<string, Set<() => void>>();
   const all = new Set<(jobId: string | null) => void>();
@@ -81,7 +69,8 @@ export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups
   timer.unref();
 
   return {
-    onChange(jobId, changed) {
+    /** Calls back after each change of a job, until disposed of. A job that was deleted has changed, too. */
+    onChange(jobId: string, changed: () => void): Disposable {
       const callbacks = watched.get(jobId) ?? new Set();
       watched.set(jobId, callbacks.add(changed));
       void listener.open();
@@ -94,7 +83,8 @@ export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups
         },
       };
     },
-    onAnyChange(changed) {
+    /** Calls back with the job's id after each change of any job, and with null when changes may have been missed. */
+    onAnyChange(changed: (jobId: string | null) => void): Disposable {
       all.add(changed);
       void listener.open();
       return { [Symbol.dispose]: () => void all.delete(changed) };
@@ -119,16 +109,20 @@ async function readLastSeqs(pool: Pool, jobIds: string[]): Promise<Map<string, n
   return new Map(rows.map(({ jobId, lastSeq }) => [jobId, lastSeq]));
 }
 
+/** Wakes one watcher. */
+export type JobEventBell = ReturnType<typeof createJobEventBell>;
+
 /** Creates a bell that remembers a ring between two waits, so that nothing is missed. */
-export function createJobEventBell(): JobEventBell {
+export function createJobEventBell() {
   let hasRung = false;
   let wake: (() => void) | null = null;
   return {
-    ring() {
+    ring(): void {
       hasRung = true;
       wake?.();
     },
-    async next({ withinMs, signal }) {
+    /** Resolves once it rang since the last call, after `withinMs`, or when the signal aborts. */
+    async next({ withinMs, signal }: { withinMs?: number; signal: AbortSignal }): Promise<void> {
       if (!hasRung && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wake = resolve;

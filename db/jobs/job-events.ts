@@ -22,15 +22,13 @@ interface JobEventPage {
   status: JobStatus | null;
 }
 
-export interface JobEventStore {
-  /** Returns the events after `after`, in order. One statement, so that status and events are consistent. */
-  read(owner: Owner, jobId: string, page: { after: number; limit: number }): Promise<JobEventPage>;
-}
+export type JobEventStore = ReturnType<typeof createJobEventStore>;
 
 /**
  * Creates the store of the log of job events. Everything but text is appended by the statement that stores the fact.
  */
-export function createJobEventStore(pool: Pool): JobEventStore {
+export function createJobEventStore(pool: Pool) {
+  /** Returns the events after `after`, in order. One statement, so that status and events are consistent. */
   async function read(
     { organizationId }: Owner,
     jobId: string,

@@ -35,14 +35,6 @@ export type Fork =
   | { kind: 'no-step'; turn: number; lastStep: number | null }
   | { kind: 'unknown' | 'needs-prompt' };
 
-export interface JobForkStore {
-  /**
-   * Creates a job that continues after a step of another one, with its conversation and tree up to there, in one
-   * transaction. Throws AllowanceError.
-   */
-  fork(caller: Caller, fork: NewFork): Promise<Fork>;
-}
-
 interface Source {
   at: StepRef;
   tree: string | null;
@@ -52,8 +44,14 @@ interface Source {
 
 const isFinished = `response is not null and (tool_results is not null or jsonb_array_length(response -> 'toolCalls') = 0)`;
 
+export type JobForkStore = ReturnType<typeof createJobForkStore>;
+
 /** Creates the store of forks. */
-export function createJobForkStore(pool: Pool): JobForkStore {
+export function createJobForkStore(pool: Pool) {
+  /**
+   * Creates a job that continues after a step of another one, with its conversation and tree up to there, in one
+   * transaction. Throws AllowanceError.
+   */
   async function fork(caller: Caller, request: NewFork): Promise<Fork> {
     const forked = await withTransaction(pool, async (client): Promise<Fork> => {
       const { jobId, step } = request.from;

@@ -14,17 +14,13 @@ export interface HistoryExport {
   runs: number;
 }
 
-export interface JobHistoryStore {
-  /** Null while the turn has not ended, and for a turn that does not exist. */
-  find(owner: Owner, ref: TurnRef): Promise<HistoryExport | null>;
-  /** Returns the stored history of a run, counted from 1. */
-  read(owner: Owner, ref: TurnRef & { run: number }): Promise<Buffer | null>;
-}
+export type JobHistoryStore = ReturnType<typeof createJobHistoryStore>;
 
 /** Creates the store of Temporal's histories of ended turns. */
-export function createJobHistoryStore(pool: Pool): JobHistoryStore {
+export function createJobHistoryStore(pool: Pool) {
   return {
-    async find({ organizationId }, { jobId, turn }) {
+    /** Null while the turn has not ended, and for a turn that does not exist. */
+    async find({ organizationId }: Owner, { jobId, turn }: TurnRef): Promise<HistoryExport | null> {
       const { rows } = await pool.query<HistoryExport>(
         `select state, is_whole as "isWhole",
                 (select count(*) from job_histories where job_id = $1 and turn = $2)::integer as runs
@@ -34,7 +30,9 @@ export function createJobHistoryStore(pool: Pool): JobHistoryStore {
       return rows[0] ?? null;
     },
 
-    async read({ organizationId }, { jobId, turn, run }) {
+    /** Returns the stored history of a run, counted from 1. */
+    async read({ organizationId }: Owner, ref: TurnRef & { run: number }): Promise<Buffer | null> {
+      const { jobId, turn, run } = ref;
       const { rows } = await pool.query<{ history: Buffer }>(
         `select history from job_histories where job_id = $1 and turn = $2 and run = $3 and ${isJobOf('$1', '$4')}`,
         [jobId, turn, run, organizationId],

@@ -56,15 +56,13 @@ export function refOf({ bytes, mediaType, width, height, name }: NamedImage): Im
   return { hash: createHash('sha256').update(bytes).digest('hex'), mediaType, width, height, name };
 }
 
-export interface JobImageStore {
-  /** Returns the content of an image; null when the job has none with this hash. */
-  content(owner: Owner, jobId: string, hash: string): Promise<Buffer | null>;
-}
+export type JobImageStore = ReturnType<typeof createJobImageStore>;
 
 /** Creates the store of the images of an organization's jobs. */
-export function createJobImageStore(pool: Pool): JobImageStore {
+export function createJobImageStore(pool: Pool) {
   return {
-    async content({ organizationId }, jobId, hash) {
+    /** Returns the content of an image; null when the job has none with this hash. */
+    async content({ organizationId }: Owner, jobId: string, hash: string): Promise<Buffer | null> {
       const { rows } = await pool.query<{ content: Buffer }>(
         `select content from job_images where job_id = $1 and hash = $2 and ${isJobOf('$1', '$3')}`,
         [jobId, hash, organizationId],

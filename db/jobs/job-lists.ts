@@ -45,18 +45,6 @@ interface JobListQuery {
   cursor?: string;
 }
 
-export interface JobListStore {
-  /** Newest first unless the query says otherwise. Throws InvalidCursorError. */
-  list(owner: Owner, query: JobListQuery): Promise<{ jobs: ListedJobRow[]; nextCursor: string | null }>;
-  /** Returns jobs that were created or changed after a time (in microseconds), in the order of their last change. */
-  listChanged(
-    owner: Owner,
-    query: { projectId?: string; after: { updatedMicros: string; id: string }; limit: number },
-  ): Promise<ListedJobRow[]>;
-  /** Returns the database's time in microseconds since 1970. */
-  nowMicros(): Promise<string>;
-}
-
 const micros = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint::text`;
 const timeOf = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigint * interval '1 microsecond'`;
 
@@ -89,10 +77,16 @@ const matches = `($12::text is null or title ilike $12 or repository ilike $12 o
 const isChanged = (time: string) => `
   organization_id = $1 and ($2::text is null or project_id = $2) and (${time}, id) > (${timeOf('$3')}, $4::text)`;
 
+export type JobListStore = ReturnType<typeof createJobListStore>;
+
 /** Creates the store of job lists of an organization. */
-export function createJobListStore(pool: Pool): JobListStore {
+export function createJobListStore(pool: Pool) {
   return {
-    async list({ organizationId }, { search, limit, cursor, order = 'newest', ...query }) {
+    /** Newest first unless the query says otherwise. Throws InvalidCursorError. */
+    async list(
+      { organizationId }: Owner,
+      { search, limit, cursor, order = 'newest', ...query }: JobListQuery,
+    ): Promise<{ jobs: ListedJobRow[]; nextCursor: string | null }> {
       const { projectId, states = [] } = query;
       const after = cursor === undefined ? null : decodeCursor(cursor);
       if (projectId !== undefined && !canBeId(projectId)) return { jobs: [], nextCursor: null };
@@ -152,7 +146,11 @@ export function createJobListStore(pool: Pool): JobListStore {
       });
     },
 
-    async listChanged({ organizationId }, { projectId, after, limit }) {
+    /** Returns jobs that were created or changed after a time (in microseconds), in the order of their last change. */
+    async listChanged(
+      { organizationId }: Owner,
+      { projectId, after, limit }: { projectId?: string; after: { updatedMicros: string; id: string }; limit: number },
+    ): Promise<ListedJobRow[]> {
       const { rows } = await pool.query<ListedJobRow>({
         name: 'list-changed-jobs',
         text: `
@@ -171,7 +169,8 @@ export function createJobListStore(pool: Pool): JobListStore {
       return rows;
     },
 
-    async nowMicros() {
+    /** Returns the database's time in microseconds since 1970. */
+    async nowMicros(): Promise<string> {
       const { rows } = await pool.query<{ now: string }>(`select ${micros('now()')} as now`);
       return rows[0]?.now ?? '0';
     },

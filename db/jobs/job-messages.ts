@@ -37,11 +37,6 @@ export type SentMessage =
   | { kind: 'replayed'; job: JobRow }
   | { kind: 'conflict' | 'archived' | 'unknown' | 'full' | 'outdated' | 'unknown-turn' | 'unmergeable' };
 
-export interface JobMessageStore {
-  /** Writes the message, the job's state and, for a new turn, its start, in one transaction. Throws AllowanceError, ImagesFullError. */
-  send(caller: Caller, message: NewMessage): Promise<SentMessage>;
-}
-
 /** Limits of the messages of a running turn. */
 export const mostMessagesOfTurn = 100;
 const mostCharactersOfTurn = 500_000;
@@ -49,8 +44,11 @@ const mostCharactersOfTurn = 500_000;
 /** Length of the beginning of a message that watchers get. */
 const longestEventText = 2_000;
 
+export type JobMessageStore = ReturnType<typeof createJobMessageStore>;
+
 /** Creates the store of messages to a job after its first prompt. */
-export function createJobMessageStore(pool: Pool): JobMessageStore {
+export function createJobMessageStore(pool: Pool) {
+  /** Writes the message, the job's state and, for a new turn, its start, in one transaction. Throws AllowanceError, ImagesFullError. */
   async function send(caller: Caller, message: NewMessage): Promise<SentMessage> {
     const sent = await withTransaction(pool, async (client): Promise<SentMessage> => {
       const { rows } = await client.query<JobRow>(

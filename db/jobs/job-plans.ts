@@ -41,19 +41,14 @@ export type DecidedPlan =
         | 'unknown';
     };
 
-export interface JobPlanStore {
-  /** Lets the agent carry out its plan, in a new turn. */
-  approve(caller: Caller, decision: PlanDecision): Promise<DecidedPlan>;
-  /** Ends a job whose plan waits. */
-  reject(caller: Caller, decision: PlanDecision): Promise<DecidedPlan>;
-}
-
 /** `isLate`: its deadline has passed, although the sweep that ends such jobs has not come by. */
 type WaitingJob = JobRow & { isLate: boolean | null };
 type Act = (client: PoolClient, job: JobRow) => Promise<JobRow>;
 
+export type JobPlanStore = ReturnType<typeof createJobPlanStore>;
+
 /** Creates the store of decisions about plans. Each is one transaction that holds the job's row. */
-export function createJobPlanStore(pool: Pool): JobPlanStore {
+export function createJobPlanStore(pool: Pool) {
   async function decide(
     caller: Caller,
     { jobId, turn }: PlanDecision,
@@ -78,7 +73,8 @@ export function createJobPlanStore(pool: Pool): JobPlanStore {
   }
 
   return {
-    approve(caller, decision) {
+    /** Lets the agent carry out its plan, in a new turn. */
+    approve(caller: Caller, decision: PlanDecision): Promise<DecidedPlan> {
       const prompt = approvalPrompt(decision.text);
       const act: Act = async (client, job) => {
         await client.query('update jobs set approved_turn = turn + 1 where id = $1', [job.id]);
@@ -87,7 +83,8 @@ export function createJobPlanStore(pool: Pool): JobPlanStore {
       return decide(caller, decision, { action: 'job.approve', earlier: earlierApproval(prompt), act });
     },
 
-    reject(caller, decision) {
+    /** Ends a job whose plan waits. */
+    reject(caller: Caller, decision: PlanDecision): Promise<DecidedPlan> {
       const message = rejectionMessage(decision.text);
       const act: Act = (client, job) => endRejected(client, job, message);
       return decide(caller, decision, { action: 'job.reject', earlier: earlierRejection(message), act });

@@ -57,14 +57,6 @@ interface FailureCount {
   isLowerBound: boolean;
 }
 
-export interface JobCountStore {
-  /** Counts the newest jobs of an organization by state, up to a thousand of each status, and by category of failure. */
-  count(
-    owner: Owner,
-    query: { projectId?: string; createdSince?: Date },
-  ): Promise<{ states: JobCount[]; failures: FailureCount[] }>;
-}
-
 const newest = (status: string, columns = '') => `
   select ${columns} from jobs
   where organization_id = $1 and status = ${status} and ($2::text is null or project_id = $2)
@@ -95,10 +87,16 @@ function sumOf(rows: { count: number }[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
+export type JobCountStore = ReturnType<typeof createJobCountStore>;
+
 /** Creates the counts of an organization's jobs. */
-export function createJobCountStore(pool: Pool): JobCountStore {
+export function createJobCountStore(pool: Pool) {
   return {
-    async count({ organizationId }, { projectId, createdSince }) {
+    /** Counts the newest jobs of an organization by state, up to a thousand of each status, and by category of failure. */
+    async count(
+      { organizationId }: Owner,
+      { projectId, createdSince }: { projectId?: string; createdSince?: Date },
+    ): Promise<{ states: JobCount[]; failures: FailureCount[] }> {
       if (projectId !== undefined && !canBeId(projectId)) return { states: [], failures: [] };
       const values = [organizationId, projectId ?? null, createdSince ?? null];
       const { rows } = await readWithin(pool, 'search', (client) => client.query<CountedRow>(countStatement, values));

@@ -82,22 +82,6 @@ const longestPart = 4_000;
 
 type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
-export interface JobTimelineStore {
-  /** Returns the turns in order, each with the messages sent while it was active. */
-  turns(owner: Owner, jobId: string, page: { after: number; limit: number }): Promise<TimelinePage<TimelineTurn>>;
-  /** Returns the steps after a position, in order, with long texts truncated. */
-  steps(owner: Owner, jobId: string, page: { after: StepKey; limit: number }): Promise<TimelinePage<TimelineStep>>;
-  step(owner: Owner, ref: StepRef): Promise<TimelineStep | null>;
-  /**
-   * Returns the job's change up to and including a step, as a patch against the base commit; null when there was none.
-   */
-  patchAt(owner: Owner, ref: StepRef): Promise<string | null>;
-  /** Returns the newest patch (`text/x-diff`) of a job; null when it changed nothing. */
-  latestPatch(owner: Owner, jobId: string): Promise<string | null>;
-  /** Returns the change of a step alone; null when there is no such step. */
-  changeOf(owner: Owner, ref: StepRef): Promise<StepChange | null>;
-}
-
 interface StepChange {
   /** False while the step has not ended, and when it did not change the tree. */
   hasChanged: boolean;
@@ -172,8 +156,10 @@ function pageOf<Row extends object>(rows: (Row & Sized)[], limit: number): Timel
   return { rows, isFull: rows.length >= limit || (rows.at(-1)?.bytes ?? 0) >= pageBytes };
 }
 
+export type JobTimelineStore = ReturnType<typeof createJobTimelineStore>;
+
 /** Creates the store of what happened in a job, for people. */
-export function createJobTimelineStore(pool: Pool): JobTimelineStore {
+export function createJobTimelineStore(pool: Pool) {
   /** Throws TranscriptRemovedError for a job without rows if it had some. */
   async function checkKept<Row>(rows: Row[], { organizationId }: Owner, jobId: string): Promise<Row[]> {
     if (rows.length > 0) return rows;
@@ -186,7 +172,12 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
   }
 
   return {
-    async turns({ organizationId }, jobId, { after, limit }) {
+    /** Returns the turns in order, each with the messages sent while it was active. */
+    async turns(
+      { organizationId }: Owner,
+      jobId: string,
+      { after, limit }: { after: number; limit: number },
+    ): Promise<TimelinePage<TimelineTurn>> {
       const { rows } = await pool.query<TimelineTurn & Sized>({
         name: 'job-timeline-turns',
         text: inPages({
@@ -199,7 +190,12 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
       return pageOf(rows, limit);
     },
 
-    async steps(owner, jobId, { after, limit }) {
+    /** Returns the steps after a position, in order, with long texts truncated. */
+    async steps(
+      owner: Owner,
+      jobId: string,
+      { after, limit }: { after: StepKey; limit: number },
+    ): Promise<TimelinePage<TimelineStep>> {
       const { rows } = await pool.query<TimelineStep & Sized>({
         name: 'job-timeline-steps',
         text: inPages({
@@ -214,7 +210,7 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
       return pageOf(await checkKept(rows, owner, jobId), limit);
     },
 
-    async step(owner, { jobId, turn, step }) {
+    async step(owner: Owner, { jobId, turn, step }: StepRef): Promise<TimelineStep | null> {
       const { rows } = await pool.query<TimelineStep>({
         name: 'job-timeline-step',
         text: `select ${stepColumns({ text: null, part: null })} from ${stepTables}
@@ -224,7 +220,10 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
       return (await checkKept(rows, owner, jobId))[0] ?? null;
     },
 
-    async patchAt(owner, { jobId, turn, step }) {
+    /**
+     * Returns the job's change up to and including a step, as a patch against the base commit; null when there was none.
+     */
+    async patchAt(owner: Owner, { jobId, turn, step }: StepRef): Promise<string | null> {
       const { rows } = await pool.query<{ patch: string; isRemoved: boolean }>({
         name: 'job-timeline-patch',
         text: `
@@ -239,7 +238,8 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
       return rows[0]?.patch ?? null;
     },
 
-    async latestPatch(owner, jobId) {
+    /** Returns the newest patch (`text/x-diff`) of a job; null when it changed nothing. */
+    async latestPatch(owner: Owner, jobId: string): Promise<string | null> {
       const { rows } = await pool.query<{ patch: string }>(
         `select patch from job_snapshots
          where ${ofBase} and patch <> '' and tree = (${newestTree}) and ${isJobOf('$1', '$2')}`,
@@ -248,7 +248,8 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
       return (await checkKept(rows, owner, jobId))[0]?.patch ?? null;
     },
 
-    async changeOf(owner, { jobId, turn, step }) {
+    /** Returns the change of a step alone; null when there is no such step. */
+    async changeOf(owner: Owner, { jobId, turn, step }: StepRef): Promise<StepChange | null> {
       const { rows } = await pool.query<StepChange & { isRemoved: boolean }>({
         name: 'job-step-change',
         text: `select steps.patch, snapshots.removed_at is not null as "isRemoved", ${hasChanged} from ${stepTables}

@@ -147,23 +147,11 @@ interface JobPage {
   nextCursor: string | null;
 }
 
-export interface JobStore {
-  /** Writes the job, its first turn and its outbox row in one transaction. Throws AllowanceError. */
-  create(caller: Caller, job: NewJob): Promise<CreatedJob>;
-  /** Returns what the project's key was used for; null when it is new. */
-  findEarlier(owner: Owner, projectId: string, idempotency: Idempotency | null): Promise<EarlierJob | null>;
-  /** One indexed read; lookups of one event-loop turn share one query. Null when unknown or of another project. */
-  find(owner: Owner, projectId: string, jobId: string): Promise<Readonly<JobRow> | null>;
-  /** Newest first. `cursor` comes from the previous page; a malformed one throws `InvalidCursorError`. */
-  list(
-    owner: Owner,
-    projectId: string,
-    query: { status?: JobStatus; limit: number; cursor?: string },
-  ): Promise<JobPage>;
-}
+export type JobStore = ReturnType<typeof createJobStore>;
 
 /** Creates the store of an organization's jobs. */
-export function createJobStore(pool: Pool): JobStore {
+export function createJobStore(pool: Pool) {
+  /** Writes the job, its first turn and its outbox row in one transaction. Throws AllowanceError. */
   async function create(caller: Caller, job: NewJob): Promise<CreatedJob> {
     const created = await withTransaction(pool, async (client) => {
       const written = await writeJob(client, caller, job);
@@ -177,6 +165,7 @@ export function createJobStore(pool: Pool): JobStore {
     return created;
   }
 
+  /** Newest first. `cursor` comes from the previous page; a malformed one throws `InvalidCursorError`. */
   async function list(
     { organizationId }: Owner,
     projectId: string,
@@ -201,9 +190,12 @@ export function createJobStore(pool: Pool): JobStore {
 
   return {
     create,
+    /** One indexed read; lookups of one event-loop turn share one query. Null when unknown or of another project. */
     find: createJobFinder(pool),
     list,
-    findEarlier: (owner, projectId, idempotency) => earlierJob(pool, owner, projectId, idempotency),
+    /** Returns what the project's key was used for; null when it is new. */
+    findEarlier: (owner: Owner, projectId: string, idempotency: Idempotency | null): Promise<EarlierJob | null> =>
+      earlierJob(pool, owner, projectId, idempotency),
   };
 }
 

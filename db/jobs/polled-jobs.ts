@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { remember } from '../../lib/remember.ts';
+import type { Owner } from '../caller.ts';
 import type { JobEventWakeups } from './job-event-wakeups.ts';
 import type { JobRow, JobStore } from './jobs.ts';
 import { onOwnChange } from './wake-watchers.ts';
@@ -11,22 +12,18 @@ interface PolledJob {
   isPolled: boolean;
 }
 
-/** Caches the jobs that clients poll. A row may be stale until its notification arrives, for at most 2 seconds. */
-export interface PolledJobs {
-  find: JobStore['find'];
-  /** Reads again the rows that were polled since the last call, because a notification can be lost. Call it each second. */
-  check(): Promise<void>;
-}
-
 const mostRows = 1_000;
 const longestMs = 2_000;
 
-/** Creates the cache. Even the cheapest SQL statement would cost more than the rest of a poll. */
+/**
+ * Creates the cache of the jobs that clients poll: even the cheapest SQL statement would cost more than the rest of a poll.
+ * A row may be stale until its notification arrives, for at most 2 seconds.
+ */
 export function createPolledJobs(deps: {
   pool: Pool;
   find: JobStore['find'];
   wakeups: Pick<JobEventWakeups, 'onAnyChange'>;
-}): PolledJobs {
+}) {
   const jobs = new Map<string, PolledJob>();
   let isSubscribed = false;
   let turn: Promise<void> | null = null;
@@ -58,7 +55,7 @@ export function createPolledJobs(deps: {
   }
 
   return {
-    async find(owner, projectId, id) {
+    async find(owner: Owner, projectId: string, id: string): Promise<Readonly<JobRow> | null> {
       if (!isSubscribed) subscribe();
       const known = jobs.get(id);
       const row = known?.row ?? null;
@@ -72,7 +69,8 @@ export function createPolledJobs(deps: {
       remember(jobs, id, job, mostRows);
       return read(job, owner, projectId, id);
     },
-    async check() {
+    /** Reads again the rows that were polled since the last call, because a notification can be lost. Call it each second. */
+    async check(): Promise<void> {
       const polled = [...jobs].filter(([, { isPolled }]) => isPolled);
       await Promise.all(
         polled.map(([id, job]) => {

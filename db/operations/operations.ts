@@ -132,18 +132,16 @@ const queueStatement = `
          extract(epoch from now() - min(updated_at) filter (where phase = 'queued'))::float8 as "oldestSeconds"
   from jobs where organization_id = $1 and status = 'active'`;
 
-export interface OperationsStore {
-  /**
-   * Returns what happened in an organization in the last hours, in buckets that start at whole multiples of their
-   * length.
-   */
-  read(owner: Owner, query: OperationsQuery): Promise<Operations>;
-}
+export type OperationsStore = ReturnType<typeof createOperationsStore>;
 
 /** Creates the store of operational figures, which reads rollups. */
-export function createOperationsStore(pool: Pool): OperationsStore {
+export function createOperationsStore(pool: Pool) {
   return {
-    async read({ organizationId }, { hours, bucketSeconds }) {
+    /**
+     * Returns what happened in an organization in the last hours, in buckets that start at whole multiples of their
+     * length.
+     */
+    async read({ organizationId }: Owner, { hours, bucketSeconds }: OperationsQuery): Promise<Operations> {
       const seconds = rollupWidths.findLast((width) => bucketSeconds % width.seconds === 0)?.seconds ?? 60;
       return readWithin(pool, 'report', async (client) => {
         const all = async <Row extends object>(statement: string) => {

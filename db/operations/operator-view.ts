@@ -19,21 +19,14 @@ interface ReportedWorkers {
   rows: WorkerRow[] | null;
 }
 
-export interface OperatorView {
-  /** Reports whether an organization sees the machines of the service: the operator names it, or it is the only one. */
-  isOpenTo(owner: Owner): Promise<boolean>;
-  /**
-   * Returns the worker processes that reported in the last minutes, oldest first; without their rows if the
-   * organization may not see them.
-   */
-  workers(owner: Owner, options: { withinMinutes: number }): Promise<ReportedWorkers>;
-}
-
 /** Largest number of workers that are listed. */
 export const mostWorkers = 1_000;
 
+export type OperatorView = ReturnType<typeof createOperatorView>;
+
 /** Creates the view of the service's machines. `organizationIds` are the organizations that the operator names. */
-export function createOperatorView(pool: Pool, organizationIds: string[]): OperatorView {
+export function createOperatorView(pool: Pool, organizationIds: string[]) {
+  /** Reports whether an organization sees the machines of the service: the operator names it, or it is the only one. */
   async function isOpenTo({ organizationId }: Owner): Promise<boolean> {
     if (organizationIds.length > 0) return organizationIds.includes(organizationId);
     const { rowCount } = await pool.query('select from organizations where id <> $1 limit 1', [organizationId]);
@@ -43,7 +36,11 @@ export function createOperatorView(pool: Pool, organizationIds: string[]): Opera
   return {
     isOpenTo,
 
-    async workers(owner, { withinMinutes }) {
+    /**
+     * Returns the worker processes that reported in the last minutes, oldest first; without their rows if the
+     * organization may not see them.
+     */
+    async workers(owner: Owner, { withinMinutes }: { withinMinutes: number }): Promise<ReportedWorkers> {
       const { rows } = await pool.query<WorkerRow & { count: number; newest: Date }>(
         `select id, host, pid, version, active_tasks as "activeTasks", started_at as "startedAt", seen_at as "seenAt",
                 (count(*) over ())::integer as count, max(seen_at) over () as newest

@@ -34,13 +34,6 @@ export class AllowanceError extends Error {
   }
 }
 
-export interface RateLimitStore {
-  /** Takes one from each counter if all have one left, and from none otherwise. Sliding window on database time. */
-  take(counters: RateLimitCounter[]): Promise<RateLimitAnswer[]>;
-  /** Removes buckets that no window covers. */
-  sweep(): Promise<void>;
-}
-
 interface CounterRow {
   key: string;
   current: number;
@@ -50,8 +43,11 @@ interface CounterRow {
   taken: boolean;
 }
 
+export type RateLimitStore = ReturnType<typeof createRateLimitStore>;
+
 /** Creates counters in PostgreSQL, shared by all API processes. */
-export function createRateLimitStore(pool: Pool): RateLimitStore {
+export function createRateLimitStore(pool: Pool) {
+  /** Removes buckets that no window covers. */
   async function sweep(): Promise<void> {
     await deleteInBatches(
       pool,
@@ -61,7 +57,11 @@ export function createRateLimitStore(pool: Pool): RateLimitStore {
     );
   }
 
-  return { take: (counters) => takeAll(pool, counters, takeAlone), sweep };
+  return {
+    /** Takes one from each counter if all have one left, and from none otherwise. Sliding window on database time. */
+    take: (counters: RateLimitCounter[]): Promise<RateLimitAnswer[]> => takeAll(pool, counters, takeAlone),
+    sweep,
+  };
 }
 
 /**

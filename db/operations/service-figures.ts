@@ -14,19 +14,15 @@ export interface ServiceFigures {
   costMicros: number;
 }
 
-export interface ServiceFigureStore {
-  read(): Promise<ServiceFigures>;
-  /** Compacts the totals of ended jobs into one row per status. */
-  addUp(): Promise<void>;
-}
-
 /** Fewer rows than this are not worth compacting. */
 const mostAppended = 100;
 
+export type ServiceFigureStore = ReturnType<typeof createServiceFigureStore>;
+
 /** Creates the store of figures for monitoring. */
-export function createServiceFigureStore(pool: Pool): ServiceFigureStore {
+export function createServiceFigureStore(pool: Pool) {
   return {
-    async read() {
+    async read(): Promise<ServiceFigures> {
       const [jobs, others] = await Promise.all([
         pool.query<ServiceFigures['jobs'][number]>(
           `select status, sum(jobs)::integer as count from (
@@ -57,7 +53,8 @@ export function createServiceFigureStore(pool: Pool): ServiceFigureStore {
       return { ...figures, jobs: jobs.rows };
     },
 
-    async addUp() {
+    /** Compacts the totals of ended jobs into one row per status. */
+    async addUp(): Promise<void> {
       // skips rows that another process is compacting
       await pool.query(
         `with appended as (

@@ -52,11 +52,6 @@ export interface AuditQuery {
   person?: string | undefined;
 }
 
-export interface AuditStore {
-  /** Newest first. A page of a filtered log may have fewer entries than its limit. Throws InvalidCursorError. */
-  list(owner: Owner, query: AuditQuery): Promise<{ entries: AuditEntry[]; nextCursor: string | null }>;
-}
-
 /** Largest number of entries that a page of a filtered log reads. */
 const mostLookedAt = 2_000;
 
@@ -98,10 +93,16 @@ const lookedAt = `
     and ($2::bigint is null or (created_at, id) < ('epoch'::timestamptz + $2::bigint * interval '1 microsecond', $3::text))
   order by created_at desc, id desc`;
 
+export type AuditStore = ReturnType<typeof createAuditStore>;
+
 /** Creates the store of an organization's audit log. */
-export function createAuditStore(pool: Pool): AuditStore {
+export function createAuditStore(pool: Pool) {
   return {
-    async list({ organizationId }, { limit, cursor, ...filter }) {
+    /** Newest first. A page of a filtered log may have fewer entries than its limit. Throws InvalidCursorError. */
+    async list(
+      { organizationId }: Owner,
+      { limit, cursor, ...filter }: AuditQuery,
+    ): Promise<{ entries: AuditEntry[]; nextCursor: string | null }> {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const where = [organizationId, after?.createdMicros ?? null, after?.id ?? null];
       const filters = [filter.action, filter.subject, filter.keyId, filter.person].map((value) =>

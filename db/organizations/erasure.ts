@@ -6,22 +6,15 @@ import { removeOrphanBlocks } from '../sites/index-blocks.ts';
 import { withTransaction } from '../pool.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 
-/** Deletes permanently. Dependent rows are deleted by their foreign keys, and running executions are cancelled. */
-export interface Erasure {
-  /** False when the organization has no such job. */
-  job(caller: Caller, jobId: string): Promise<boolean>;
-  /** Deletes a project with all its jobs; false when the organization has no such project. */
-  project(caller: Caller, projectId: string): Promise<boolean>;
-  /** Deletes an organization with everything but the audit entry of the deletion; false when there is none. */
-  organization(caller: Caller): Promise<boolean>;
-}
-
 /** Longer than a statement of a request may take: gigabytes may be deleted. */
 const eraseMs = 60_000;
 /** Jobs that are deleted in one transaction. */
 const jobsAtOnce = 100;
 
-export function createErasure(pool: Pool): Erasure {
+export type Erasure = ReturnType<typeof createErasure>;
+
+/** Deletes permanently. Dependent rows are deleted by their foreign keys, and running executions are cancelled. */
+export function createErasure(pool: Pool) {
   /**
    * Deletes jobs in short transactions, the last of which deletes what they belong to. The first one writes the audit entry, so that
    * nothing is deleted without; but the entries of an organization go with it.
@@ -69,9 +62,13 @@ export function createErasure(pool: Pool): Erasure {
   }
 
   return {
-    job: (caller, jobId) => erase(caller, { table: 'jobs', id: jobId, jobs: 'id' }),
-    project: (caller, projectId) => erase(caller, { table: 'projects', id: projectId, jobs: 'project_id' }),
-    async organization(caller) {
+    /** False when the organization has no such job. */
+    job: (caller: Caller, jobId: string): Promise<boolean> => erase(caller, { table: 'jobs', id: jobId, jobs: 'id' }),
+    /** Deletes a project with all its jobs; false when the organization has no such project. */
+    project: (caller: Caller, projectId: string): Promise<boolean> =>
+      erase(caller, { table: 'projects', id: projectId, jobs: 'project_id' }),
+    /** Deletes an organization with everything but the audit entry of the deletion; false when there is none. */
+    async organization(caller: Caller): Promise<boolean> {
       const { organizationId } = caller;
       await deleteAll(pool, 'threads', 'organization_id = $2 order by updated_at', [organizationId]);
       await deleteAll(pool, 'audit_entries', 'organization_id = $2 order by created_at', [organizationId]);

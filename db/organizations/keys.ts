@@ -60,22 +60,6 @@ interface NewKey extends Partial<Omit<KeyRules, 'captcha'>> {
   expiresAt?: Date;
 }
 
-export interface KeyStore {
-  /** `key` is the full text, which is shown once and not stored. */
-  create(caller: Caller, key: NewKey): Promise<{ key: string; row: KeyRow }>;
-  /** Oldest first. Throws InvalidCursorError. */
-  list(owner: Owner, query: PageQuery): Promise<Page<KeyRow>>;
-  /**
-   * Changes a key. Null when there is no such key, an admin key is to get rules, or an assistant key a role;
-   * `last-admin` when no key with the role `admin` would be left.
-   */
-  update(caller: Caller, id: string, change: KeyChange): Promise<KeyRow | 'last-admin' | null>;
-  /** Returns the encrypted secret that verifies the key's CAPTCHA; null when it requires none. */
-  captchaSecret(owner: Owner, id: string): Promise<string | null>;
-  /** Null when there is no such key; `last-admin` when no key with the role `admin` would be left. Idempotent. */
-  revoke(caller: Caller, id: string): Promise<'revoked' | 'last-admin' | null>;
-}
-
 export const keyColumns = `
   id, organization_id as "organizationId", kind, role, name, created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt", last_used_at as "lastUsedAt", allowed_origins as "allowedOrigins",
@@ -122,10 +106,16 @@ async function isLastAdmin(client: PoolClient, { organizationId }: Owner, id: st
   return rows.length === 1 && rows[0]?.id === id;
 }
 
+export type KeyStore = ReturnType<typeof createKeyStore>;
+
 /** `pepper` is the secret of the installation (`DOCKET_KEY_PEPPER`). */
-export function createKeyStore(pool: Pool, pepper: string): KeyStore {
+export function createKeyStore(pool: Pool, pepper: string) {
   return {
-    create(caller, { kind, role = 'admin', name, expiresAt, ...rules }) {
+    /** `key` is the full text, which is shown once and not stored. */
+    create(
+      caller: Caller,
+      { kind, role = 'admin', name, expiresAt, ...rules }: NewKey,
+    ): Promise<{ key: string; row: KeyRow }> {
       const { key, id, secret } = createKeyText(kind);
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<KeyRow>(
@@ -157,9 +147,15 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
       });
     },
 
-    list: (owner, query) => readPage<KeyRow>(pool, { table: 'api_keys', columns: keyColumns }, owner, query),
+    /** Oldest first. Throws InvalidCursorError. */
+    list: (owner: Owner, query: PageQuery): Promise<Page<KeyRow>> =>
+      readPage<KeyRow>(pool, { table: 'api_keys', columns: keyColumns }, owner, query),
 
-    async update(caller, id, change) {
+    /**
+     * Changes a key. Null when there is no such key, an admin key is to get rules, or an assistant key a role;
+     * `last-admin` when no key with the role `admin` would be left.
+     */
+    async update(caller: Caller, id: string, change: KeyChange): Promise<KeyRow | 'last-admin' | null> {
       if (!canBeId(id)) return null;
       const columns = { ...ruleColumns, role: 'role', captchaSecret: 'captcha_secret' };
       const given = Object.entries(columns).filter(([name]) => Reflect.get(change, name) !== undefined);
@@ -192,7 +188,8 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
       });
     },
 
-    async captchaSecret({ organizationId }, id) {
+    /** Returns the encrypted secret that verifies the key's CAPTCHA; null when it requires none. */
+    async captchaSecret({ organizationId }: Owner, id: string): Promise<string | null> {
       const { rows } = await pool.query<{ secret: string | null }>(
         'select captcha_secret as secret from api_keys where organization_id = $1 and id = $2',
         [organizationId, id],
@@ -200,7 +197,8 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
       return rows[0]?.secret ?? null;
     },
 
-    async revoke(caller, id) {
+    /** Null when there is no such key; `last-admin` when no key with the role `admin` would be left. Idempotent. */
+    async revoke(caller: Caller, id: string): Promise<'revoked' | 'last-admin' | null> {
       if (!canBeId(id)) return null;
       return withTransaction(pool, async (client) => {
         if (await isLastAdmin(client, caller, id)) return 'last-admin';

@@ -8,16 +8,14 @@ export interface OrganizationRow {
   createdAt: Date;
 }
 
-export interface OrganizationStore {
-  get(owner: Owner): Promise<OrganizationRow | null>;
-}
-
 export const organizationColumns = 'id, name, created_at as "createdAt"';
 
+export type OrganizationStore = ReturnType<typeof createOrganizationStore>;
+
 /** Creates the store of organizations, which own projects, sites and keys. */
-export function createOrganizationStore(pool: Pool): OrganizationStore {
+export function createOrganizationStore(pool: Pool) {
   return {
-    async get({ organizationId }) {
+    async get({ organizationId }: Owner): Promise<OrganizationRow | null> {
       if (!canBeId(organizationId)) return null;
       const { rows } = await pool.query<OrganizationRow>(
         `select ${organizationColumns} from organizations where id = $1`,

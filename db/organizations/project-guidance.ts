@@ -20,19 +20,15 @@ export interface ProjectGuidance {
   skills: ProjectSkill[];
 }
 
-export interface ProjectGuidanceStore {
-  /** Null when there is no such project. */
-  get(owner: Owner, projectId: string): Promise<ProjectGuidance | null>;
-  /** Changes the given parts; null when there is no such project. */
-  change(caller: Caller, projectId: string, change: Partial<ProjectGuidance>): Promise<ProjectGuidance | null>;
-}
-
 const columns = `guidance.instructions, coalesce(guidance.skills, '[]') as skills`;
 const joined = 'projects left join project_guidance as guidance on guidance.project_id = projects.id';
 
-export function createProjectGuidanceStore(pool: Pool): ProjectGuidanceStore {
+export type ProjectGuidanceStore = ReturnType<typeof createProjectGuidanceStore>;
+
+export function createProjectGuidanceStore(pool: Pool) {
   return {
-    async get({ organizationId }, projectId) {
+    /** Null when there is no such project. */
+    async get({ organizationId }: Owner, projectId: string): Promise<ProjectGuidance | null> {
       if (!canBeId(projectId)) return null;
       const { rows } = await pool.query<ProjectGuidance>(
         `select ${columns} from ${joined} where projects.id = $1 and organization_id = $2`,
@@ -41,7 +37,12 @@ export function createProjectGuidanceStore(pool: Pool): ProjectGuidanceStore {
       return rows[0] ?? null;
     },
 
-    async change(caller, projectId, { instructions, skills }) {
+    /** Changes the given parts; null when there is no such project. */
+    async change(
+      caller: Caller,
+      projectId: string,
+      { instructions, skills }: Partial<ProjectGuidance>,
+    ): Promise<ProjectGuidance | null> {
       if (!canBeId(projectId)) return null;
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<ProjectGuidance>(

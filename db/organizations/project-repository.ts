@@ -15,14 +15,12 @@ export const mostDocuments = 20;
 /** Characters of a branch or path; longer ones are left out. */
 export const longestName = 200;
 
-export interface ProjectRepositoryStore {
-  /** Empty before the first job on the project's repository; null when there is no such project. */
-  get(owner: Owner, projectId: string): Promise<RepositoryNames | null>;
-}
+export type ProjectRepositoryStore = ReturnType<typeof createProjectRepositoryStore>;
 
-export function createProjectRepositoryStore(pool: Pool): ProjectRepositoryStore {
+export function createProjectRepositoryStore(pool: Pool) {
   return {
-    async get({ organizationId }, projectId) {
+    /** Empty before the first job on the project's repository; null when there is no such project. */
+    async get({ organizationId }: Owner, projectId: string): Promise<RepositoryNames | null> {
       if (!canBeId(projectId)) return null;
       const { rows } = await pool.query<RepositoryNames>(
         `select coalesce(branches, '{}') as branches, coalesce(documents, '{}') as documents

@@ -45,13 +45,6 @@ type NewMcpServer = Omit<McpServer, 'headerNames' | 'envNames'> & {
   env?: ServerValue[];
 };
 
-export interface ProjectToolStore {
-  /** Null when there is no such project. */
-  servers(owner: Owner, projectId: string): Promise<McpServer[] | null>;
-  /** Replaces the servers; null when there is no such project. Throws SealedError. */
-  replaceServers(caller: Caller, projectId: string, servers: NewMcpServer[]): Promise<McpServer[] | null>;
-}
-
 /** Servers that were stored before they could run as a command have neither of the two fields. */
 type StoredServer = Omit<McpServer, 'command' | 'envNames'> & Partial<McpServer>;
 
@@ -63,9 +56,12 @@ interface ToolsRow {
 const columns = `coalesce(tools.servers, '[]') as servers, tools.credentials`;
 const joined = 'projects left join project_tools as tools on tools.project_id = projects.id';
 
-export function createProjectToolStore(pool: Pool, box: Pick<SecretBox, 'seal' | 'open'>): ProjectToolStore {
+export type ProjectToolStore = ReturnType<typeof createProjectToolStore>;
+
+export function createProjectToolStore(pool: Pool, box: Pick<SecretBox, 'seal' | 'open'>) {
   return {
-    async servers({ organizationId }, projectId) {
+    /** Null when there is no such project. */
+    async servers({ organizationId }: Owner, projectId: string): Promise<McpServer[] | null> {
       if (!canBeId(projectId)) return null;
       const { rows } = await pool.query<ToolsRow>(
         `select ${columns} from ${joined} where projects.id = $1 and organization_id = $2`,
@@ -74,7 +70,8 @@ export function createProjectToolStore(pool: Pool, box: Pick<SecretBox, 'seal' |
       return rows[0]?.servers.map(serverOf) ?? null;
     },
 
-    async replaceServers(caller, projectId, servers) {
+    /** Replaces the servers; null when there is no such project. Throws SealedError. */
+    async replaceServers(caller: Caller, projectId: string, servers: NewMcpServer[]): Promise<McpServer[] | null> {
       if (!canBeId(projectId)) return null;
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<ToolsRow>(

@@ -139,19 +139,6 @@ const changeable: Record<keyof ProjectSettings, string> = {
 
 type ProjectName = Pick<ProjectRow, 'id' | 'name' | 'repository' | 'model'>;
 
-export interface ProjectStore {
-  create(caller: Caller, project: NewProject): Promise<ProjectRow>;
-  get(owner: Owner, id: string): Promise<ProjectRow | null>;
-  /** Oldest first. Throws InvalidCursorError. */
-  list(owner: Owner, query: PageQuery): Promise<Page<ProjectRow>>;
-  /** Returns the first projects, for a picker. */
-  names(owner: Owner): Promise<ProjectName[]>;
-  /** Returns the project on a repository, else the organization's only one. */
-  findOn(owner: Owner, repository: string | null): Promise<ProjectRow | null>;
-  /** Changes the given fields; null when there is no such project. */
-  update(caller: Caller, id: string, change: ProjectChange): Promise<ProjectRow | null>;
-}
-
 export const projectColumns = `
   id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model,
   fallback_models as "fallbackModels", reasoning_effort as "reasoningEffort", max_output_tokens as "maxOutputTokens", forge,
@@ -161,8 +148,10 @@ export const projectColumns = `
   ssh_known_hosts as "sshKnownHosts", ssh_key is not null as "hasSshKey",
   created_at as "createdAt"`;
 
+export type ProjectStore = ReturnType<typeof createProjectStore>;
+
 /** Creates the store of projects: a repository, and how jobs on it run. */
-export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): ProjectStore {
+export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>) {
   function create(caller: Caller, project: NewProject): Promise<ProjectRow> {
     const { name, repository, forge } = project;
     const id = newId('prj_');
@@ -187,6 +176,7 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): Pr
     return rows[0] ?? null;
   }
 
+  /** Changes the given fields; null when there is no such project. */
   async function update(caller: Caller, id: string, change: ProjectChange): Promise<ProjectRow | null> {
     if (!canBeId(id)) return null;
     return withTransaction(pool, async (client) => {
@@ -219,6 +209,7 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): Pr
     return rows;
   }
 
+  /** Returns the first projects, for a picker. */
   async function names({ organizationId }: Owner): Promise<ProjectName[]> {
     const { rows } = await pool.query<ProjectName>(
       `select id, name, repository, model from projects
@@ -228,6 +219,7 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): Pr
     return rows;
   }
 
+  /** Returns the project on a repository, else the organization's only one. */
   async function findOn({ organizationId }: Owner, repository: string | null): Promise<ProjectRow | null> {
     const { rows } = await pool.query<ProjectRow>(
       `select ${projectColumns} from projects where organization_id = $1
@@ -238,7 +230,8 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): Pr
     return first?.repository === repository || second === undefined ? first : null;
   }
 
-  const list = (owner: Owner, query: PageQuery) =>
+  /** Oldest first. Throws InvalidCursorError. */
+  const list = (owner: Owner, query: PageQuery): Promise<Page<ProjectRow>> =>
     readPage<ProjectRow>(pool, { table: 'projects', columns: projectColumns }, owner, query);
 
   return { create, get, list, names, findOn, update };

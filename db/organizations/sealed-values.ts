@@ -46,22 +46,8 @@ interface SealedCount {
   values: number;
 }
 
-export interface SealedValueStore {
-  /**
-   * Re-encrypts the values that are not encrypted with the first key, a batch at a time. Values that change meanwhile
-   * are skipped, and those whose key is missing stay as they are. Returns how many it re-encrypted.
-   */
-  reseal(options?: { batch?: number }): Promise<number>;
-  /** Returns how many values are stored under each key. */
-  count(): Promise<SealedCount[]>;
-  /** Returns how many values cannot be decrypted, by the id of their key, which is missing or has changed. */
-  countUnopened(): Promise<Map<string, number>>;
-  /** Returns the ended turns whose history is only in Temporal, encrypted as it was written. */
-  countWaitingHistories(): Promise<number>;
-}
-
 /** Creates the store of all encrypted values. */
-export function createSealedValueStore(pool: Pool, box: SecretBox): SealedValueStore {
+export function createSealedValueStore(pool: Pool, box: SecretBox) {
   /** Yields the values of a column, a batch at a time. */
   async function* valuesOf({ table, id, column }: SealedColumn, batch: number): AsyncGenerator<SealedValue> {
     for (let after = ''; ;) {
@@ -95,13 +81,18 @@ export function createSealedValueStore(pool: Pool, box: SecretBox): SealedValueS
   }
 
   return {
-    async reseal({ batch = 100 } = {}) {
+    /**
+     * Re-encrypts the values that are not encrypted with the first key, a batch at a time. Values that change meanwhile
+     * are skipped, and those whose key is missing stay as they are. Returns how many it re-encrypted.
+     */
+    async reseal({ batch = 100 }: { batch?: number } = {}): Promise<number> {
       let sealed = 0;
       for (const column of sealedColumns) sealed += await resealColumn(column, batch);
       return sealed;
     },
 
-    async count() {
+    /** Returns how many values are stored under each key. */
+    async count(): Promise<SealedCount[]> {
       const counts: SealedCount[] = [];
       for (const { table, column } of sealedColumns) {
         const { rows } = await pool.query<Omit<SealedCount, 'table'>>(
@@ -114,7 +105,8 @@ export function createSealedValueStore(pool: Pool, box: SecretBox): SealedValueS
       return counts;
     },
 
-    async countUnopened() {
+    /** Returns how many values cannot be decrypted, by the id of their key, which is missing or has changed. */
+    async countUnopened(): Promise<Map<string, number>> {
       const unopened = new Map<string, number>();
       for (const column of sealedColumns) {
         for await (const { id, value } of valuesOf(column, 100)) {
@@ -126,7 +118,8 @@ export function createSealedValueStore(pool: Pool, box: SecretBox): SealedValueS
       return unopened;
     },
 
-    async countWaitingHistories() {
+    /** Returns the ended turns whose history is only in Temporal, encrypted as it was written. */
+    async countWaitingHistories(): Promise<number> {
       const { rows } = await pool.query<{ waiting: number }>(
         `select count(*)::integer as waiting from job_history_exports where state = 'waiting'`,
       );

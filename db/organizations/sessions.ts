@@ -22,17 +22,6 @@ export interface SessionRow {
 /** What a new session is opened with. `role` is the most that it may do. */
 type NewSession = Pick<SessionRow, 'organizationId' | 'keyId' | 'person' | 'role'>;
 
-export interface SessionStore {
-  /** Opens a session for the caller's admin key; null when the key is no longer valid. */
-  open(caller: Caller & { keyId: string }): Promise<SessionRow | null>;
-  /** Creates a text that signs in once, within 15 minutes, for a valid admin key of the organization. */
-  createLink(caller: Caller, link: { keyId: string; person?: string; role?: Role }): Promise<string>;
-  /** Ends the caller's session. */
-  revoke(caller: Caller & { sessionId: string }): Promise<void>;
-  /** Signs out everyone in the organization; unused links become invalid. */
-  revokeAll(caller: Caller): Promise<void>;
-}
-
 /** Duration of a session. */
 export const sessionSeconds = 12 * 3_600;
 const linkMinutes = 15;
@@ -71,13 +60,18 @@ export async function insertSession(
   return session;
 }
 
+export type SessionStore = ReturnType<typeof createSessionStore>;
+
 /** Creates the store of dashboard sessions. `pepper` is the secret of the installation. */
-export function createSessionStore(pool: Pool, pepper: string): SessionStore {
+export function createSessionStore(pool: Pool, pepper: string) {
   return {
-    open: (caller) =>
+    /** Opens a session for the caller's admin key; null when the key is no longer valid. */
+    open: (caller: Caller & { keyId: string }): Promise<SessionRow | null> =>
       withTransaction(pool, (client) => insertSession(client, { ...caller, person: null, role: 'admin' })),
 
-    async createLink(caller, { keyId, person = null, role = 'admin' }) {
+    /** Creates a text that signs in once, within 15 minutes, for a valid admin key of the organization. */
+    async createLink(caller: Caller, link: { keyId: string; person?: string; role?: Role }): Promise<string> {
+      const { keyId, person = null, role = 'admin' } = link;
       const text = randomText('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', 43);
       await withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
@@ -92,7 +86,8 @@ export function createSessionStore(pool: Pool, pepper: string): SessionStore {
       return text;
     },
 
-    async revoke(caller) {
+    /** Ends the caller's session. */
+    async revoke(caller: Caller & { sessionId: string }): Promise<void> {
       await withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
           'update sessions set revoked_at = now() where id = $1 and organization_id = $2 and revoked_at is null',
@@ -102,7 +97,8 @@ export function createSessionStore(pool: Pool, pepper: string): SessionStore {
       });
     },
 
-    async revokeAll(caller) {
+    /** Signs out everyone in the organization; unused links become invalid. */
+    async revokeAll(caller: Caller): Promise<void> {
       await withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
           'update sessions set revoked_at = now() where organization_id = $1 and revoked_at is null and expires_at > now()',

@@ -15,21 +15,15 @@ export interface SetupSecret {
 /** Largest number of secrets of a project. */
 export const mostSecrets = 100;
 
-export interface SetupSecretStore {
-  /** Returns the project's secrets by name; null when there is no such project. */
-  list(owner: Owner, projectId: string): Promise<SetupSecret[] | null>;
-  /** Sets a secret; null when there is no such project, `full` when it has as many as it can have. */
-  set(caller: Caller, projectId: string, secret: { name: string; value: string }): Promise<SetupSecret | 'full' | null>;
-  /** Returns false when there is no such secret. */
-  remove(caller: Caller, projectId: string, name: string): Promise<boolean>;
-}
-
 const ofProject = 'select id from projects where id = $1 and organization_id = $2';
 
+export type SetupSecretStore = ReturnType<typeof createSetupSecretStore>;
+
 /** Creates the store of the secrets of setups, which are written and never returned. */
-export function createSetupSecretStore(pool: Pool, box: Pick<SecretBox, 'seal'>): SetupSecretStore {
+export function createSetupSecretStore(pool: Pool, box: Pick<SecretBox, 'seal'>) {
   return {
-    async list({ organizationId }, projectId) {
+    /** Returns the project's secrets by name; null when there is no such project. */
+    async list({ organizationId }: Owner, projectId: string): Promise<SetupSecret[] | null> {
       if (!canBeId(projectId)) return null;
       const { rows } = await pool.query<{ secrets: (SetupSecret & { updatedAt: string })[] }>(
         `select (select coalesce(jsonb_agg(jsonb_build_object('name', name, 'updatedAt', updated_at) order by name), '[]')
@@ -41,7 +35,12 @@ export function createSetupSecretStore(pool: Pool, box: Pick<SecretBox, 'seal'>)
       return row?.secrets.map(({ name, updatedAt }) => ({ name, updatedAt: new Date(updatedAt) })) ?? null;
     },
 
-    async set(caller, projectId, { name, value }) {
+    /** Sets a secret; null when there is no such project, `full` when it has as many as it can have. */
+    async set(
+      caller: Caller,
+      projectId: string,
+      { name, value }: { name: string; value: string },
+    ): Promise<SetupSecret | 'full' | null> {
       if (!canBeId(projectId)) return null;
       return withTransaction(pool, async (client) => {
         const { organizationId } = caller;
@@ -66,7 +65,8 @@ export function createSetupSecretStore(pool: Pool, box: Pick<SecretBox, 'seal'>)
       });
     },
 
-    async remove(caller, projectId, name) {
+    /** Returns false when there is no such secret. */
+    async remove(caller: Caller, projectId: string, name: string): Promise<boolean> {
       // PostgreSQL refuses a name with a NUL character
       if (!canBeId(projectId) || name.includes('\0')) return false;
       return withTransaction(pool, async (client) => {

@@ -27,15 +27,6 @@ export interface Usage {
   projects: { id: string; name: string; budgetMicros: number | null; days: { day: string; costMicros: number }[] }[];
 }
 
-export interface UsageStore {
-  /** Adds to the counts of this hour, on database time. */
-  count(uses: KeyUse[]): Promise<void>;
-  /** Days without activity are omitted. */
-  read(owner: Owner, query: { days: number }): Promise<Usage>;
-  /** Removes rows that no query covers. */
-  sweep(): Promise<void>;
-}
-
 /** Longest range of a query, in days. */
 export const mostUsageDays = 90;
 
@@ -55,10 +46,13 @@ const usedDays = (group: string, condition = '') => `
          sum(refused)::float8 as refused, max(requests - refused)::float8 as "busiestHour"
   from hours group by 1, 2 order by 1, 2`;
 
+export type UsageStore = ReturnType<typeof createUsageStore>;
+
 /** Creates the store of the usage of keys and projects, with their limits. */
-export function createUsageStore(pool: Pool): UsageStore {
+export function createUsageStore(pool: Pool) {
   return {
-    async count(uses) {
+    /** Adds to the counts of this hour, on database time. */
+    async count(uses: KeyUse[]): Promise<void> {
       await pool.query(
         `insert into key_uses as known (key_id, hour, requests, refused)
          select used.id, date_trunc('hour', now()), requests, refused
@@ -70,7 +64,8 @@ export function createUsageStore(pool: Pool): UsageStore {
       );
     },
 
-    async read({ organizationId }, { days }) {
+    /** Days without activity are omitted. */
+    async read({ organizationId }: Owner, { days }: { days: number }): Promise<Usage> {
       return readWithin(pool, 'report', async (client) => {
         async function rowsOf<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> {
           return (await client.query<Row>(text, values)).rows;
@@ -120,7 +115,8 @@ export function createUsageStore(pool: Pool): UsageStore {
       });
     },
 
-    async sweep() {
+    /** Removes rows that no query covers. */
+    async sweep(): Promise<void> {
       await deleteInBatches(
         pool,
         `delete from key_uses where ctid = any(array(

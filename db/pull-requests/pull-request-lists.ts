@@ -31,19 +31,6 @@ interface PullRequestCount {
   isLowerBound: boolean;
 }
 
-/** Lists of the pull requests of an organization's jobs. */
-export interface PullRequestListStore {
-  /** Newest first, including the earlier ones of a job. Throws InvalidCursorError. */
-  list(
-    owner: Owner,
-    query: PullRequestListQuery,
-  ): Promise<{ pullRequests: ListedPullRequest[]; nextCursor: string | null }>;
-  /** Returns the newest ones of a job, newest first. */
-  ofJob(owner: Owner, jobId: string): Promise<JobPullRequest[]>;
-  /** Counts up to a thousand of each state. */
-  count(owner: Owner): Promise<PullRequestCount[]>;
-}
-
 /** Longest list of a job's pull requests. */
 export const mostOfJob = 100;
 
@@ -79,10 +66,17 @@ const countStatement = `
     ) as found
   ) as counted`;
 
+/** Lists of the pull requests of an organization's jobs. */
+export type PullRequestListStore = ReturnType<typeof createPullRequestListStore>;
+
 /** Creates the lists of pull requests of an organization. */
-export function createPullRequestListStore(pool: Pool): PullRequestListStore {
+export function createPullRequestListStore(pool: Pool) {
   return {
-    async list({ organizationId }, { state, limit, cursor }) {
+    /** Newest first, including the earlier ones of a job. Throws InvalidCursorError. */
+    async list(
+      { organizationId }: Owner,
+      { state, limit, cursor }: PullRequestListQuery,
+    ): Promise<{ pullRequests: ListedPullRequest[]; nextCursor: string | null }> {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const values = [organizationId, state ?? null, after?.createdMicros ?? null, after?.id ?? null, limit + 1];
       const { rows } = await readWithin(pool, 'search', (client) =>
@@ -92,12 +86,14 @@ export function createPullRequestListStore(pool: Pool): PullRequestListStore {
       return { pullRequests: page.rows, nextCursor: page.nextCursor };
     },
 
-    async ofJob({ organizationId }, jobId) {
+    /** Returns the newest ones of a job, newest first. */
+    async ofJob({ organizationId }: Owner, jobId: string): Promise<JobPullRequest[]> {
       const { rows } = await pool.query<JobPullRequest>(ofJobStatement, [jobId, organizationId]);
       return rows;
     },
 
-    async count({ organizationId }) {
+    /** Counts up to a thousand of each state. */
+    async count({ organizationId }: Owner): Promise<PullRequestCount[]> {
       const { rows } = await readWithin(pool, 'search', (client) =>
         client.query<{ state: PullRequestState; count: number }>(countStatement, [organizationId, pullRequestStates]),
       );

@@ -89,21 +89,6 @@ export interface FoundPullRequest extends PullRequestRow {
   closedBy: Actor | null;
 }
 
-/** The pull requests of an organization's jobs. */
-export interface PullRequestStore {
-  find(owner: Owner, id: string): Promise<FoundPullRequest | null>;
-  /** Returns its change as a patch against the base commit of its turns; null when nothing is stored of it. */
-  patch(owner: Owner, id: string): Promise<string | null>;
-  /** Requests the merge from the workers. False when it is not open, or still a draft. */
-  requestMerge(caller: Caller, id: string, request: MergeRequest): Promise<boolean>;
-  /** Asks the workers whether it can be merged, unless it is not open or was checked in the last seconds. */
-  requestCheck(owner: Owner, id: string): Promise<void>;
-  /** Only for the local forge. False when it is not open, or is being merged. */
-  close(caller: Caller, id: string): Promise<boolean>;
-  /** Only for the local forge. False when it is not an open draft. */
-  markReady(caller: Caller, id: string): Promise<boolean>;
-}
-
 /** Largest number of commits that a pull request shows. */
 export const mostCommits = 100;
 
@@ -179,8 +164,11 @@ const closeStatement = `
 const readyStatement = `
   update pull_requests set draft = false, updated_at = now() where id = $1 and ${ofOwner} and state = 'open' and draft and job_id is null`;
 
+/** The pull requests of an organization's jobs. */
+export type PullRequestStore = ReturnType<typeof createPullRequestStore>;
+
 /** Creates the store of an organization's pull requests. */
-export function createPullRequestStore(pool: Pool): PullRequestStore {
+export function createPullRequestStore(pool: Pool) {
   /** Runs a statement that changes one pull request and returns the ids of the jobs that it changed as well. */
   async function change(
     caller: Caller,
@@ -198,26 +186,29 @@ export function createPullRequestStore(pool: Pool): PullRequestStore {
   }
 
   return {
-    async find({ organizationId }, id) {
+    async find({ organizationId }: Owner, id: string): Promise<FoundPullRequest | null> {
       if (!canBeId(id)) return null;
       const { rows } = await pool.query<FoundPullRequest>(findStatement, [id, organizationId]);
       return rows[0] ?? null;
     },
 
-    async patch({ organizationId }, id) {
+    /** Returns its change as a patch against the base commit of its turns; null when nothing is stored of it. */
+    async patch({ organizationId }: Owner, id: string): Promise<string | null> {
       const { rows } = await pool.query<{ patch: string; isRemoved: boolean }>(patchStatement, [id, organizationId]);
       if (rows[0]?.isRemoved === true) throw new SnapshotRemovedError();
       return rows[0]?.patch ?? null;
     },
 
-    requestMerge: (caller, id, { method, deletesBranch, headCommit }) =>
+    /** Requests the merge from the workers. False when it is not open, or still a draft. */
+    requestMerge: (caller: Caller, id: string, { method, deletesBranch, headCommit }: MergeRequest): Promise<boolean> =>
       change(caller, id, {
         statement: mergeStatement,
         action: 'pull-request.merge',
         values: [method, deletesBranch, headCommit],
       }),
 
-    async requestCheck({ organizationId }, id) {
+    /** Asks the workers whether it can be merged, unless it is not open or was checked in the last seconds. */
+    async requestCheck({ organizationId }: Owner, id: string): Promise<void> {
       await pool.query(
         `update pull_requests set check_requested_at = now()
          where id = $1 and ${ofOwner} and state = 'open' and check_requested_at is null
@@ -226,7 +217,11 @@ export function createPullRequestStore(pool: Pool): PullRequestStore {
       );
     },
 
-    close: (caller, id) => change(caller, id, { statement: closeStatement, action: 'pull-request.close' }),
-    markReady: (caller, id) => change(caller, id, { statement: readyStatement, action: 'pull-request.ready' }),
+    /** Only for the local forge. False when it is not open, or is being merged. */
+    close: (caller: Caller, id: string): Promise<boolean> =>
+      change(caller, id, { statement: closeStatement, action: 'pull-request.close' }),
+    /** Only for the local forge. False when it is not an open draft. */
+    markReady: (caller: Caller, id: string): Promise<boolean> =>
+      change(caller, id, { statement: readyStatement, action: 'pull-request.ready' }),
   };
 }

@@ -3,20 +3,6 @@ import type { SiteRef } from '../caller.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
-/**
- * Costs of the assistant's answers, counted together with those of the organization's jobs. Amounts are in millionths
- * of a US dollar.
- */
-export interface AnswerSpendingStore {
-  /**
-   * Reserves the most that a model call of an answer may cost, or returns whose budget of the day it does not fit. The
-   * organization's budget is exceeded by at most one call, that of the site by none.
-   */
-  hold(site: SiteRef, call: AnswerCall): Promise<AnswerHold | SpentBudget>;
-  /** Replaces a reservation by what the call cost, even if the reservation has expired meanwhile. */
-  settle(site: SiteRef, hold: AnswerHold, micros: number): Promise<void>;
-}
-
 /** Whose budget of the day is spent; that of the organization is tried again after some time. */
 type SpentBudget = { spent: 'site' } | { spent: 'organization'; retryAfterSeconds: number };
 
@@ -68,9 +54,20 @@ const retryAfter = `
   end::float8 as seconds
   from answer_holds where organization_id = $1 and day = (now() at time zone 'utc')::date`;
 
-export function createAnswerSpendingStore(pool: Pool): AnswerSpendingStore {
+export type AnswerSpendingStore = ReturnType<typeof createAnswerSpendingStore>;
+
+/**
+ * Costs of the assistant's answers, counted together with those of the organization's jobs. Amounts are in millionths
+ * of a US dollar.
+ */
+export function createAnswerSpendingStore(pool: Pool) {
   return {
-    async hold({ id, organizationId }, { mostMicros, lostMicros, siteMicros, organizationMicros }) {
+    /**
+     * Reserves the most that a model call of an answer may cost, or returns whose budget of the day it does not fit. The
+     * organization's budget is exceeded by at most one call, that of the site by none.
+     */
+    async hold({ id, organizationId }: SiteRef, call: AnswerCall): Promise<AnswerHold | SpentBudget> {
+      const { mostMicros, lostMicros, siteMicros, organizationMicros } = call;
       return withTransaction(pool, async (client) => {
         // one admission of an organization at a time
         await client.query('select from organizations where id = $1 for no key update', [organizationId]);
@@ -107,7 +104,8 @@ export function createAnswerSpendingStore(pool: Pool): AnswerSpendingStore {
       });
     },
 
-    async settle({ id, organizationId }, hold, micros) {
+    /** Replaces a reservation by what the call cost, even if the reservation has expired meanwhile. */
+    async settle({ id, organizationId }: SiteRef, hold: AnswerHold, micros: number): Promise<void> {
       // the count makes PostgreSQL lock the row of the site first, as a reservation does: the other order is a deadlock
       await pool.query(
         `with settled as (

@@ -55,22 +55,6 @@ interface UnansweredQuestion {
   remark: string | null;
 }
 
-export interface ConversationStore {
-  /** Newest first. Throws InvalidCursorError. */
-  list(
-    site: SiteRef,
-    query: ConversationQuery,
-  ): Promise<{ conversations: ConversationRow[]; nextCursor: string | null }>;
-  /** Replaces the feedback on an answer. False when the site has no such answer. */
-  rate(site: SiteRef, answer: { threadId: string; messageId: string; feedback: Feedback }): Promise<boolean>;
-  /**
-   * Returns questions without an answer, or with one that a reader rated down, of the last 90 days: first the newest of
-   * every hour, so that a burst displaces only others of its hour, then the second newest, and so on; at most a tenth
-   * from one reader with a name.
-   */
-  listUnanswered(site: SiteRef, limit: number): Promise<UnansweredQuestion[]>;
-}
-
 /** Length of the beginning of a question that the list shows. */
 const longestQuestion = 2_000;
 
@@ -86,10 +70,16 @@ const readersWindow = 10;
 /** Largest number of conversations that one page of a search reads. */
 const mostLookedAt = 2_000;
 
+export type ConversationStore = ReturnType<typeof createConversationStore>;
+
 /** Creates the store of readers' conversations on a site, and of their feedback. */
-export function createConversationStore(pool: Pool): ConversationStore {
+export function createConversationStore(pool: Pool) {
   return {
-    async list({ id, organizationId }, { answered, vote, search, since, until, location = {}, page, limit, cursor }) {
+    /** Newest first. Throws InvalidCursorError. */
+    async list(
+      { id, organizationId }: SiteRef,
+      { answered, vote, search, since, until, location = {}, page, limit, cursor }: ConversationQuery,
+    ): Promise<{ conversations: ConversationRow[]; nextCursor: string | null }> {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const time = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigint * interval '1 microsecond'`;
       const looked = `
@@ -160,7 +150,12 @@ export function createConversationStore(pool: Pool): ConversationStore {
       });
     },
 
-    async rate({ id, organizationId }, { threadId, messageId, feedback }) {
+    /** Replaces the feedback on an answer. False when the site has no such answer. */
+    async rate(
+      { id, organizationId }: SiteRef,
+      answer: { threadId: string; messageId: string; feedback: Feedback },
+    ): Promise<boolean> {
+      const { threadId, messageId, feedback } = answer;
       if (!canBeId(threadId)) return false;
       const { vote, reasons, comment } = feedback;
       return withTransaction(pool, async (client) => {
@@ -189,7 +184,12 @@ export function createConversationStore(pool: Pool): ConversationStore {
       });
     },
 
-    async listUnanswered({ id, organizationId }, limit) {
+    /**
+     * Returns questions without an answer, or with one that a reader rated down, of the last 90 days: first the newest of
+     * every hour, so that a burst displaces only others of its hour, then the second newest, and so on; at most a tenth
+     * from one reader with a name.
+     */
+    async listUnanswered({ id, organizationId }: SiteRef, limit: number): Promise<UnansweredQuestion[]> {
       const { rows } = await pool.query<UnansweredQuestion>(
         `select left(coalesce(question.search_query, question.content), ${longestUnanswered}) as text, answer.created_at as "askedAt",
                 said.answered = false and said.ending = 'finished' as "notFound",

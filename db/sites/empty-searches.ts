@@ -8,21 +8,17 @@ interface EmptySearch {
   lastAt: Date;
 }
 
-export interface EmptySearchStore {
-  /** Counts a search without results; a site that stores nothing about its readers stores none. */
-  count(site: SiteRef, query: string): Promise<void>;
-  /** Returns the most frequent ones of the last days. */
-  list(site: SiteRef, options: { days: number; limit: number }): Promise<EmptySearch[]>;
-}
-
 /** Largest number of distinct searches that are stored per site and day. */
 const mostADay = 1_000;
 const longestQuery = 200;
 
+export type EmptySearchStore = ReturnType<typeof createEmptySearchStore>;
+
 /** Creates the store of searches without results. */
-export function createEmptySearchStore(pool: Pool): EmptySearchStore {
+export function createEmptySearchStore(pool: Pool) {
   return {
-    async count({ id, organizationId }, query) {
+    /** Counts a search without results; a site that stores nothing about its readers stores none. */
+    async count({ id, organizationId }: SiteRef, query: string): Promise<void> {
       const text = toStoredText(query)
         .toLowerCase()
         .replaceAll(/\s+/g, ' ')
@@ -39,7 +35,11 @@ export function createEmptySearchStore(pool: Pool): EmptySearchStore {
       );
     },
 
-    async list({ id, organizationId }, { days, limit }) {
+    /** Returns the most frequent ones of the last days. */
+    async list(
+      { id, organizationId }: SiteRef,
+      { days, limit }: { days: number; limit: number },
+    ): Promise<EmptySearch[]> {
       const { rows } = await pool.query<EmptySearch>(
         `select query, sum(count)::integer as count, max(last_at) as "lastAt"
          from empty_searches join sites on sites.id = site_id

@@ -62,33 +62,26 @@ export class EvaluationRunningError extends Error {
   override name = 'EvaluationRunningError';
 }
 
-export interface EvaluationStore {
-  /**
-   * Starts an evaluation, which a process of the API carries out, and removes those beyond the newest. Throws
-   * EvaluationRunningError while the site has another one.
-   */
-  create(
-    caller: Caller,
-    siteId: string,
-    evaluation: { set: QuestionSetRow; configurations: EvaluatedConfiguration[] },
-  ): Promise<EvaluationRow>;
-  /** Returns those that are kept, newest first. */
-  list(site: SiteRef): Promise<ListedEvaluation[]>;
-  find(site: SiteRef, id: string): Promise<(EvaluationRow & { results: EvaluationResult[] }) | null>;
-  /** Stops a running evaluation; no effect on one that has ended. False when there is no such evaluation. */
-  stop(caller: Caller, siteId: string, id: string): Promise<boolean>;
-}
-
 const fields = `
   evaluations.id, set_id as "setId", set_name as "setName", configurations, state, notice,
   evaluations.created_at as "createdAt", ended_at as "endedAt"`;
 const columns = `${fields}, evaluations.questions`;
 const ofSite = `site_id = $1 and exists (select from sites where sites.id = site_id and organization_id = $2)`;
 
+export type EvaluationStore = ReturnType<typeof createEvaluationStore>;
+
 /** Creates the store of a site's evaluations. */
-export function createEvaluationStore(pool: Pool): EvaluationStore {
+export function createEvaluationStore(pool: Pool) {
   return {
-    create: (caller, siteId, { set, configurations }) =>
+    /**
+     * Starts an evaluation, which a process of the API carries out, and removes those beyond the newest. Throws
+     * EvaluationRunningError while the site has another one.
+     */
+    create: (
+      caller: Caller,
+      siteId: string,
+      { set, configurations }: { set: QuestionSetRow; configurations: EvaluatedConfiguration[] },
+    ): Promise<EvaluationRow> =>
       withTransaction(pool, async (client) => {
         const { rows } = await client.query<EvaluationRow>(
           `insert into evaluations (id, site_id, set_id, set_name, questions, configurations, state)
@@ -116,7 +109,8 @@ export function createEvaluationStore(pool: Pool): EvaluationStore {
         return evaluation;
       }),
 
-    async list({ id, organizationId }) {
+    /** Returns those that are kept, newest first. */
+    async list({ id, organizationId }: SiteRef): Promise<ListedEvaluation[]> {
       const { rows } = await pool.query<ListedEvaluation>(
         `select ${fields}, jsonb_array_length(questions) as questions, (
            select count(*)::integer from evaluation_results where evaluation_id = evaluations.id
@@ -127,7 +121,10 @@ export function createEvaluationStore(pool: Pool): EvaluationStore {
       return rows;
     },
 
-    async find({ id: siteId, organizationId }, id) {
+    async find(
+      { id: siteId, organizationId }: SiteRef,
+      id: string,
+    ): Promise<(EvaluationRow & { results: EvaluationResult[] }) | null> {
       if (!canBeId(id)) return null;
       const { rows } = await pool.query<EvaluationRow>(
         `select ${columns} from evaluations where ${ofSite} and evaluations.id = $3`,
@@ -145,7 +142,8 @@ export function createEvaluationStore(pool: Pool): EvaluationStore {
       return { ...evaluation, results: results.rows };
     },
 
-    stop: (caller, siteId, id) =>
+    /** Stops a running evaluation; no effect on one that has ended. False when there is no such evaluation. */
+    stop: (caller: Caller, siteId: string, id: string): Promise<boolean> =>
       withTransaction(pool, async (client) => {
         if (!canBeId(id)) return false;
         const { rows } = await client.query<{ state: string }>(

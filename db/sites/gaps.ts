@@ -48,26 +48,6 @@ export interface NewGap {
 
 type BegunJob = Extract<CreatedJob, { kind: 'created' }>;
 
-export interface GapStore {
-  /** The newest. */
-  list(site: SiteRef, limit: number): Promise<GapRow[]>;
-  find(site: SiteRef, id: string): Promise<GapRow | null>;
-  /**
-   * Creates or continues a gap with a job that answers it, in one transaction. Null when an attempt was started
-   * meanwhile, or the site or the project is gone. Throws AllowanceError.
-   */
-  begin(caller: Caller, gap: NewGap, attempt: { number: number; job: NewJob }): Promise<BegunJob | null>;
-  /**
-   * Creates or continues a gap: its site is indexed, then its questions are asked again. No effect when the site is
-   * gone.
-   */
-  recheck(caller: Caller, gap: NewGap): Promise<void>;
-  /** Dismisses a gap. No effect when it is dismissed, or the site is gone. */
-  dismiss(caller: Caller, gap: NewGap): Promise<void>;
-  /** Undoes the dismissal of a gap. No effect when it is not dismissed, or the site is gone. */
-  restore(caller: Caller, gap: NewGap): Promise<void>;
-}
-
 interface Change {
   /** Without it, work on the gap goes on. */
   state?: Exclude<GapState, 'dismissed'>;
@@ -86,8 +66,10 @@ const gapColumns = `
     'id', jobs.id, 'projectId', jobs.project_id, 'status', jobs.status, 'prLink', pr_link, 'prState', pr_state
   ) end as job`;
 
+export type GapStore = ReturnType<typeof createGapStore>;
+
 /** Creates the store of documentation gaps that someone has started to close, or dismissed. */
-export function createGapStore(pool: Pool): GapStore {
+export function createGapStore(pool: Pool) {
   /** Reads gaps and their questions at one moment: a gap without its questions would look as if it were still open. */
   async function read({ id: siteId, organizationId }: SiteRef, id: string | null, limit: number): Promise<GapRow[]> {
     const { rows } = await pool.query<GapRow>(
@@ -166,7 +148,15 @@ export function createGapStore(pool: Pool): GapStore {
     });
   }
 
-  async function begin(caller: Caller, gap: NewGap, { number, job }: { number: number; job: NewJob }) {
+  /**
+   * Creates or continues a gap with a job that answers it, in one transaction. Null when an attempt was started
+   * meanwhile, or the site or the project is gone. Throws AllowanceError.
+   */
+  async function begin(
+    caller: Caller,
+    gap: NewGap,
+    { number, job }: { number: number; job: NewJob },
+  ): Promise<BegunJob | null> {
     const begun = await write(caller, gap, async (client) => {
       const { rowCount } = await client.query('select from gaps where site_id = $1 and id = $2 and attempt >= $3', [
         gap.siteId,
@@ -181,6 +171,10 @@ export function createGapStore(pool: Pool): GapStore {
     return begun?.created ?? null;
   }
 
+  /**
+   * Creates or continues a gap: its site is indexed, then its questions are asked again. No effect when the site is
+   * gone.
+   */
   async function recheck(caller: Caller, gap: NewGap): Promise<void> {
     await write(caller, gap, async () => ({ state: 'indexing', action: 'gap.check' }));
   }
@@ -197,11 +191,15 @@ export function createGapStore(pool: Pool): GapStore {
   }
 
   return {
-    list: (site, limit) => read(site, null, limit),
-    find: async (site, id) => (canBeId(id) ? ((await read(site, id, 1))[0] ?? null) : null),
+    /** The newest. */
+    list: (site: SiteRef, limit: number): Promise<GapRow[]> => read(site, null, limit),
+    find: async (site: SiteRef, id: string): Promise<GapRow | null> =>
+      canBeId(id) ? ((await read(site, id, 1))[0] ?? null) : null,
     begin,
     recheck,
-    dismiss: (caller, gap) => setDismissed(caller, gap, true),
-    restore: (caller, gap) => setDismissed(caller, gap, false),
+    /** Dismisses a gap. No effect when it is dismissed, or the site is gone. */
+    dismiss: (caller: Caller, gap: NewGap): Promise<void> => setDismissed(caller, gap, true),
+    /** Undoes the dismissal of a gap. No effect when it is not dismissed, or the site is gone. */
+    restore: (caller: Caller, gap: NewGap): Promise<void> => setDismissed(caller, gap, false),
   };
 }

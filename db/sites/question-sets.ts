@@ -48,27 +48,6 @@ export class TooManySetsError extends Error {
   override name = 'TooManySetsError';
 }
 
-export interface QuestionSetStore {
-  /** Returns all sets, by name. */
-  list(site: SiteRef): Promise<ListedSet[]>;
-  find(site: SiteRef, id: string): Promise<QuestionSetRow | null>;
-  /** Throws SetNameTakenError and TooManySetsError. */
-  create(caller: Caller, siteId: string, set: { name: string; questions: SetQuestion[] }): Promise<QuestionSetRow>;
-  /**
-   * Changes a set; omitted fields stay. With `updatedAt`, only the set that was changed then. Null when there is no such
-   * set. Throws SetNameTakenError and SetChangedError.
-   */
-  update(
-    caller: Caller,
-    siteId: string,
-    change: { id: string; name?: string; questions?: SetQuestion[]; updatedAt?: Date },
-  ): Promise<QuestionSetRow | null>;
-  /** False when there is no such set. Its evaluations remain. */
-  remove(caller: Caller, siteId: string, id: string): Promise<boolean>;
-  /** Returns the newest questions that were answered, or whose answer was rated up, with the pages that were cited. */
-  listAnswered(site: SiteRef, options: { isRatedUp: boolean; limit: number }): Promise<SetQuestion[]>;
-}
-
 const fields = 'question_sets.id, name, question_sets.created_at as "createdAt", updated_at as "updatedAt"';
 const columns = `${fields}, questions`;
 const ofSite = `site_id = $1 and exists (select from sites where sites.id = site_id and organization_id = $2)`;
@@ -79,8 +58,10 @@ const conversationsLookedAt = 500;
 export const mostHistory = 5;
 export const longestOfHistory = 1_000;
 
+export type QuestionSetStore = ReturnType<typeof createQuestionSetStore>;
+
 /** Creates the store of a site's question sets. */
-export function createQuestionSetStore(pool: Pool): QuestionSetStore {
+export function createQuestionSetStore(pool: Pool) {
   async function orTaken<Result>(name: string | undefined, work: Promise<Result>): Promise<Result> {
     try {
       return await work;
@@ -91,7 +72,8 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
   }
 
   return {
-    async list({ id, organizationId }) {
+    /** Returns all sets, by name. */
+    async list({ id, organizationId }: SiteRef): Promise<ListedSet[]> {
       const { rows } = await pool.query<ListedSet>(
         `select ${fields}, jsonb_array_length(questions) as questions
          from question_sets where ${ofSite} order by name limit ${mostSets}`,
@@ -100,7 +82,7 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
       return rows;
     },
 
-    async find({ id: siteId, organizationId }, id) {
+    async find({ id: siteId, organizationId }: SiteRef, id: string): Promise<QuestionSetRow | null> {
       if (!canBeId(id)) return null;
       const { rows } = await pool.query<QuestionSetRow>(
         `select ${columns} from question_sets where ${ofSite} and question_sets.id = $3`,
@@ -109,7 +91,12 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
       return rows[0] ?? null;
     },
 
-    create: (caller, siteId, { name, questions }) =>
+    /** Throws SetNameTakenError and TooManySetsError. */
+    create: (
+      caller: Caller,
+      siteId: string,
+      { name, questions }: { name: string; questions: SetQuestion[] },
+    ): Promise<QuestionSetRow> =>
       orTaken(
         name,
         withTransaction(pool, async (client) => {
@@ -131,7 +118,15 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
         }),
       ),
 
-    update: (caller, siteId, { id, name, questions, updatedAt }) =>
+    /**
+     * Changes a set; omitted fields stay. With `updatedAt`, only the set that was changed then. Null when there is no such
+     * set. Throws SetNameTakenError and SetChangedError.
+     */
+    update: (
+      caller: Caller,
+      siteId: string,
+      { id, name, questions, updatedAt }: { id: string; name?: string; questions?: SetQuestion[]; updatedAt?: Date },
+    ): Promise<QuestionSetRow | null> =>
       orTaken(
         name,
         withTransaction(pool, async (client) => {
@@ -164,7 +159,8 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
         }),
       ),
 
-    remove: (caller, siteId, id) =>
+    /** False when there is no such set. Its evaluations remain. */
+    remove: (caller: Caller, siteId: string, id: string): Promise<boolean> =>
       withTransaction(pool, async (client) => {
         if (!canBeId(id)) return false;
         const { rowCount } = await client.query(`delete from question_sets where ${ofSite} and id = $3`, [
@@ -177,7 +173,11 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
         return true;
       }),
 
-    async listAnswered({ id, organizationId }, { isRatedUp, limit }) {
+    /** Returns the newest questions that were answered, or whose answer was rated up, with the pages that were cited. */
+    async listAnswered(
+      { id, organizationId }: SiteRef,
+      { isRatedUp, limit }: { isRatedUp: boolean; limit: number },
+    ): Promise<SetQuestion[]> {
       const { rows } = await pool.query<SetQuestion>(
         `select left(question.content, 2000) as text, array(
            select text from (

@@ -33,23 +33,6 @@ interface ReadReply {
   silentSeconds: number;
 }
 
-export interface ReplyStore {
-  /** Returns the secret that resumes the reply; only its digest is stored. */
-  create(reply: NewReply): Promise<string>;
-  /**
-   * Appends text at `position` (chunks count from 0) and renews the heartbeat. False when the reply has already ended.
-   */
-  append(reply: { id: string; position: number; data: string }): Promise<boolean>;
-  /** Returns false when the reply has ended. */
-  heartbeat(id: string): Promise<boolean>;
-  /** Ends a reply once; `tail` is appended in the same transaction. False when it had already ended. */
-  end(reply: { id: string; tail: string | null }): Promise<boolean>;
-  markDelivered(id: string): Promise<void>;
-  /** Returns the chat's reply for the token; null when it has been delivered. */
-  findResumable(site: SiteRef, query: ResumeQuery): Promise<ReplyRow | null>;
-  read(id: string, fromPosition: number): Promise<ReadReply>;
-}
-
 const replyColumns = `
   id, site_id as "siteId", chat_id as "chatId", key_id as "keyId", thread_id as "threadId", protocol,
   created_at as "createdAt", extract(epoch from now() - heartbeat_at)::float8 as "silentSeconds", ended_at as "endedAt",
@@ -63,8 +46,11 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
+export type ReplyStore = ReturnType<typeof createReplyStore>;
+
 /** Creates the store of replies in progress, kept for ten minutes after their end. */
-export function createReplyStore(pool: Pool): ReplyStore {
+export function createReplyStore(pool: Pool) {
+  /** Returns the secret that resumes the reply; only its digest is stored. */
   async function create({ id, siteId, chatId, keyId, threadId, protocol }: NewReply): Promise<string> {
     const resumeToken = randomText(base62, tokenLength);
     await pool.query(
@@ -75,7 +61,10 @@ export function createReplyStore(pool: Pool): ReplyStore {
     return resumeToken;
   }
 
-  /** Locks the reply's row, so that nothing is appended after its end. Repeating an append changes nothing. */
+  /**
+   * Appends text at `position` (chunks count from 0) and renews the heartbeat. False when the reply has already
+   * ended. Locks the reply's row, so that nothing is appended after its end. Repeating an append changes nothing.
+   */
   async function append(reply: { id: string; position: number; data: string }): Promise<boolean> {
     const { rowCount } = await pool.query({
       name: 'append-reply',
@@ -90,6 +79,7 @@ export function createReplyStore(pool: Pool): ReplyStore {
     return rowCount === 1;
   }
 
+  /** Returns false when the reply has ended. */
   async function heartbeat(id: string): Promise<boolean> {
     const { rowCount } = await pool.query(
       'update replies set heartbeat_at = now() where id = $1 and ended_at is null',
@@ -98,6 +88,7 @@ export function createReplyStore(pool: Pool): ReplyStore {
     return rowCount === 1;
   }
 
+  /** Ends a reply once; `tail` is appended in the same transaction. False when it had already ended. */
   async function end({ id, tail }: { id: string; tail: string | null }): Promise<boolean> {
     return withTransaction(pool, async (client) => {
       const { rowCount } = await client.query(
@@ -121,6 +112,7 @@ export function createReplyStore(pool: Pool): ReplyStore {
     await pool.query('update replies set delivered = true where id = $1', [id]);
   }
 
+  /** Returns the chat's reply for the token; null when it has been delivered. */
   async function findResumable(
     { id, organizationId }: SiteRef,
     { chatId, keyId, resumeToken }: ResumeQuery,

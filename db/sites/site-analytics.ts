@@ -51,11 +51,6 @@ export interface SiteAnalytics {
   opened: PageCount[];
 }
 
-export interface SiteAnalyticsStore {
-  /** Returns the figures of a site. The lists of versions and languages ignore the filter of their own kind. */
-  read(site: SiteRef, query: AnalyticsQuery): Promise<SiteAnalytics>;
-}
-
 /** Largest number of topics, versions, languages and pages that are listed. */
 export const mostListed = 50;
 
@@ -86,10 +81,14 @@ const pagesBy = (count: 'cited' | 'opened') => `
 const citedStatement = pagesBy('cited');
 const openedStatement = pagesBy('opened');
 
+export type SiteAnalyticsStore = ReturnType<typeof createSiteAnalyticsStore>;
+
 /** Creates the store of a site's figures, which reads rollups. */
-export function createSiteAnalyticsStore(pool: Pool): SiteAnalyticsStore {
+export function createSiteAnalyticsStore(pool: Pool) {
   return {
-    async read({ id, organizationId }, { days, bucketSeconds, version = null, language = null }) {
+    /** Returns the figures of a site. The lists of versions and languages ignore the filter of their own kind. */
+    async read({ id, organizationId }: SiteRef, query: AnalyticsQuery): Promise<SiteAnalytics> {
+      const { days, bucketSeconds, version = null, language = null } = query;
       const wanted = [version, language];
       return readWithin(pool, 'report', async (client: PoolClient) => {
         const all = async <Row extends object>(statement: string, given: unknown[], ...more: number[]) =>

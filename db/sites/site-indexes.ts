@@ -44,33 +44,22 @@ class IndexReplacedError extends Error {
   override name = 'IndexReplacedError';
 }
 
-export interface SiteIndexStore {
-  /** Returns the current version; null before the first. */
-  current(site: SiteRef): Promise<StoredIndex | null>;
-  /**
-   * Stores the artifact in content-addressed blocks and makes it the current version; two older versions are
-   * kept. An index of the same source and format as the current version keeps that one. Throws IndexReplacedError when
-   * the current version is not the one it `replaces`.
-   */
-  publish(site: SiteRef, index: NewIndex): Promise<StoredIndex>;
-  /** Records that the current version is up to date. */
-  confirm(site: SiteRef): Promise<void>;
-  /**
-   * Writes the artifact of a version to a file, reusing blocks of `previous`, an earlier download. The file appears
-   * once it is complete. Throws IndexGoneError when the version is no longer stored.
-   */
-  download(site: SiteRef, version: number, target: { file: string; previous?: KnownFile }): Promise<KnownFile>;
-}
-
 /** Number of older versions that are kept, for processes that learn of a new version late. */
 const olderVersionsKept = 2;
 
 const indexColumns = `
   version, format, source_hash as "sourceHash", revision, size_bytes::float8 as "sizeBytes", site_indexes.pages, chunks`;
 
+export type SiteIndexStore = ReturnType<typeof createSiteIndexStore>;
+
 /** Creates the store of sites' search artifacts, kept in blocks by content. */
-export function createSiteIndexStore(pool: Pool): SiteIndexStore {
-  /** Stores blocks first, in short transactions; the version is added in one, under a lock on the site. */
+export function createSiteIndexStore(pool: Pool) {
+  /**
+   * Stores the artifact in content-addressed blocks and makes it the current version; two older versions are kept.
+   * An index of the same source and format as the current version keeps that one. Throws IndexReplacedError when the
+   * current version is not the one it `replaces`. Stores blocks first, in short transactions; the version is added
+   * in one, under a lock on the site.
+   */
   async function publish(site: SiteRef, index: NewIndex): Promise<StoredIndex> {
     const published = await withBlocksKept(pool, async (client) => {
       for (;;) {
@@ -84,6 +73,10 @@ export function createSiteIndexStore(pool: Pool): SiteIndexStore {
     return published;
   }
 
+  /**
+   * Writes the artifact of a version to a file, reusing blocks of `previous`, an earlier download. The file appears
+   * once it is complete. Throws IndexGoneError when the version is no longer stored.
+   */
   async function download(
     { id, organizationId }: SiteRef,
     version: number,
@@ -101,6 +94,7 @@ export function createSiteIndexStore(pool: Pool): SiteIndexStore {
     return restoreBlocks(pool, stored, target);
   }
 
+  /** Records that the current version is up to date. */
   async function confirm({ id, organizationId }: SiteRef): Promise<void> {
     await pool.query(
       `update sites set indexed_at = now(), index_failure = null, index_failure_message = null
@@ -109,7 +103,13 @@ export function createSiteIndexStore(pool: Pool): SiteIndexStore {
     );
   }
 
-  return { current: (site) => readCurrent(pool, site), publish, confirm, download };
+  return {
+    /** Returns the current version; null before the first. */
+    current: (site: SiteRef): Promise<StoredIndex | null> => readCurrent(pool, site),
+    publish,
+    confirm,
+    download,
+  };
 }
 
 async function readCurrent(database: Pool | PoolClient, { id, organizationId }: SiteRef): Promise<StoredIndex | null> {

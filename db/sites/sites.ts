@@ -93,24 +93,6 @@ export type NewSite = Pick<SiteRow, 'domain'> &
 /** Changes of a site; omitted fields stay. Of repository and directory, one is given and the other null. */
 export type SiteChange = Partial<Pick<SiteRow, keyof typeof changeable>> & { readerTokens?: ReaderKey | null };
 
-export interface SiteStore {
-  /** Also requests the first index. Throws DomainTakenError when the organization has a site with the domain. */
-  create(caller: Caller, site: NewSite): Promise<SiteRow>;
-  findByDomain(owner: Owner, domain: string): Promise<SiteRow | null>;
-  /** Oldest first. Throws InvalidCursorError. */
-  list(owner: Owner, query: PageQuery): Promise<Page<SiteRow>>;
-  /** Returns the domains of the first sites, for a picker. */
-  domains(owner: Owner): Promise<Pick<SiteRow, 'domain'>[]>;
-  /** Changes a site and, if its source changes, requests an index. Null when there is no such site. */
-  update(caller: Caller, id: string, change: SiteChange): Promise<SiteRow | null>;
-  /** Returns what verifies the tokens of a site's readers; null while it accepts none. */
-  readerKey(site: SiteRef): Promise<ReaderKey | null>;
-  /** Removes a site with its index and its conversations. False when there is no such site. */
-  remove(caller: Caller, id: string): Promise<boolean>;
-  /** Requests an index, which the worker starts; a forced one is used even if it is worse. Null when there is no such site. */
-  requestIndex(caller: Caller, id: string, options?: { isForced: boolean }): Promise<SiteRow | null>;
-}
-
 export class DomainTakenError extends Error {
   override name = 'DomainTakenError';
 }
@@ -132,8 +114,11 @@ export function readerKeyOwner(siteId: string): string {
   return `site-reader-key/${siteId}`;
 }
 
+export type SiteStore = ReturnType<typeof createSiteStore>;
+
 /** Creates the store of documentation sites. */
-export function createSiteStore(pool: Pool): SiteStore {
+export function createSiteStore(pool: Pool) {
+  /** Also requests the first index. Throws DomainTakenError when the organization has a site with the domain. */
   function create(caller: Caller, site: NewSite): Promise<SiteRow> {
     return withTransaction(pool, async (client) => {
       const { rows } = await client.query<SiteRow>(
@@ -193,10 +178,12 @@ export function createSiteStore(pool: Pool): SiteStore {
     return byDomain.load({ organizationId, domain: toStoredText(domain) });
   }
 
+  /** Oldest first. Throws InvalidCursorError. */
   function list(owner: Owner, query: PageQuery): Promise<Page<SiteRow>> {
     return readPage<SiteRow>(pool, { table: 'sites', columns: siteColumns }, owner, query);
   }
 
+  /** Returns the domains of the first sites, for a picker. */
   async function domains({ organizationId }: Owner): Promise<Pick<SiteRow, 'domain'>[]> {
     const { rows } = await pool.query<Pick<SiteRow, 'domain'>>(
       `select domain from sites where organization_id = $1 order by created_at, id limit ${mostChoices}`,
@@ -205,6 +192,7 @@ export function createSiteStore(pool: Pool): SiteStore {
     return rows;
   }
 
+  /** Changes a site and, if its source changes, requests an index. Null when there is no such site. */
   function update(caller: Caller, id: string, change: SiteChange): Promise<SiteRow | null> {
     const { readerTokens } = change;
     const given = Object.entries(changeable).filter(([name]) => Object.hasOwn(change, name));
@@ -232,7 +220,12 @@ export function createSiteStore(pool: Pool): SiteStore {
     });
   }
 
-  function requestIndex(caller: Caller, id: string, { isForced } = { isForced: false }): Promise<SiteRow | null> {
+  /** Requests an index, which the worker starts; a forced one is used even if it is worse. Null when there is no such site. */
+  function requestIndex(
+    caller: Caller,
+    id: string,
+    { isForced }: { isForced: boolean } = { isForced: false },
+  ): Promise<SiteRow | null> {
     const assignments = ['index_requested_at = now()', ...(isForced ? ['index_forced = true'] : [])];
     return write(caller, id, { action: 'site.index', assignments, values: [] });
   }
@@ -254,6 +247,7 @@ export function createSiteStore(pool: Pool): SiteStore {
     });
   }
 
+  /** Returns what verifies the tokens of a site's readers; null while it accepts none. */
   async function readerKey({ id, organizationId }: SiteRef): Promise<ReaderKey | null> {
     const { rows } = await pool.query<{ tokens: ReaderTokens | null; key: string | null }>(
       `select json_build_object('issuer', reader_issuer, 'algorithm', reader_algorithm) as tokens, reader_key as key
@@ -271,7 +265,8 @@ export function createSiteStore(pool: Pool): SiteStore {
     domains,
     update,
     readerKey,
-    remove: (caller, id) => removeSite(pool, caller, id),
+    /** Removes a site with its index and its conversations. False when there is no such site. */
+    remove: (caller: Caller, id: string): Promise<boolean> => removeSite(pool, caller, id),
     requestIndex,
   };
 }

@@ -26,31 +26,18 @@ export interface SourceThread {
   name: string | null;
 }
 
-/** Threads of forges and forums, by which the next index asks only for changes. */
-export interface SourceThreadStore {
-  /** Returns how far a source has been read with these settings. Other settings forget what was read. */
-  open(source: ThreadSourceRef, settings: string): Promise<ReadingState>;
-  list(source: ThreadSourceRef): Promise<SourceThread[]>;
-  /** Returns the contents of threads by their ids. */
-  contents(source: ThreadSourceRef, ids: readonly string[]): Promise<Map<string, string>>;
-  put(source: ThreadSourceRef, thread: SourceThread & { content: string | null }): Promise<void>;
-  remove(source: ThreadSourceRef, ids: readonly string[]): Promise<void>;
-  /** Records that everything up to here has been read. */
-  finish(source: ThreadSourceRef, state: ReadingState): Promise<void>;
-  /** Deletes what is stored of a source, so that the next index reads all of its threads. */
-  forget(source: ThreadSourceRef): Promise<void>;
-  /** Forgets the sources that the site no longer has. */
-  keepOnly(site: SiteRef, prefixes: readonly string[]): Promise<void>;
-}
-
 const own = 'site_id = (select id from sites where id = $1 and organization_id = $2)';
 const ofSource = `${own} and source = $3`;
 
+/** Threads of forges and forums, by which the next index asks only for changes. */
+export type SourceThreadStore = ReturnType<typeof createSourceThreadStore>;
+
 /** Creates the store of the threads that sites index. */
-export function createSourceThreadStore(pool: Pool): SourceThreadStore {
+export function createSourceThreadStore(pool: Pool) {
   const keyOf = ({ id, organizationId, prefix }: ThreadSourceRef) => [id, organizationId, prefix];
   return {
-    async open(source, settings) {
+    /** Returns how far a source has been read with these settings. Other settings forget what was read. */
+    async open(source: ThreadSourceRef, settings: string): Promise<ReadingState> {
       await pool.query(`delete from thread_sources where ${ofSource} and settings <> $4`, [...keyOf(source), settings]);
       await pool.query(
         `insert into thread_sources (site_id, source, settings)
@@ -64,7 +51,7 @@ export function createSourceThreadStore(pool: Pool): SourceThreadStore {
       return rows[0] ?? { readUntil: null, etag: null, listedAt: null };
     },
 
-    async list(source) {
+    async list(source: ThreadSourceRef): Promise<SourceThread[]> {
       const { rows } = await pool.query<SourceThread>(
         `select id, changed_at as version, name from source_threads where ${ofSource} order by id`,
         keyOf(source),
@@ -72,7 +59,8 @@ export function createSourceThreadStore(pool: Pool): SourceThreadStore {
       return rows;
     },
 
-    async contents(source, ids) {
+    /** Returns the contents of threads by their ids. */
+    async contents(source: ThreadSourceRef, ids: readonly string[]): Promise<Map<string, string>> {
       const { rows } = await pool.query<{ id: string; content: string }>(
         `select id, content from source_threads where ${ofSource} and id = any($4) and content is not null`,
         [...keyOf(source), ids],
@@ -80,7 +68,8 @@ export function createSourceThreadStore(pool: Pool): SourceThreadStore {
       return new Map(rows.map(({ id, content }) => [id, content]));
     },
 
-    async put(source, { id, version, content, name }) {
+    async put(source: ThreadSourceRef, thread: SourceThread & { content: string | null }): Promise<void> {
+      const { id, version, content, name } = thread;
       await pool.query(
         `insert into source_threads (site_id, source, id, changed_at, content, name)
          select site_id, source, $4, $5, $6, $7 from thread_sources where ${ofSource}
@@ -90,11 +79,12 @@ export function createSourceThreadStore(pool: Pool): SourceThreadStore {
       );
     },
 
-    async remove(source, ids) {
+    async remove(source: ThreadSourceRef, ids: readonly string[]): Promise<void> {
       await pool.query(`delete from source_threads where ${ofSource} and id = any($4)`, [...keyOf(source), ids]);
     },
 
-    async finish(source, { readUntil, etag, listedAt }) {
+    /** Records that everything up to here has been read. */
+    async finish(source: ThreadSourceRef, { readUntil, etag, listedAt }: ReadingState): Promise<void> {
       await pool.query(`update thread_sources set read_until = $4, etag = $5, listed_at = $6 where ${ofSource}`, [
         ...keyOf(source),
         readUntil,
@@ -103,11 +93,13 @@ export function createSourceThreadStore(pool: Pool): SourceThreadStore {
       ]);
     },
 
-    async forget(source) {
+    /** Deletes what is stored of a source, so that the next index reads all of its threads. */
+    async forget(source: ThreadSourceRef): Promise<void> {
       await pool.query(`delete from thread_sources where ${ofSource}`, keyOf(source));
     },
 
-    async keepOnly({ id, organizationId }, prefixes) {
+    /** Forgets the sources that the site no longer has. */
+    async keepOnly({ id, organizationId }: SiteRef, prefixes: readonly string[]): Promise<void> {
       await pool.query(`delete from thread_sources where ${own} and source <> all($3)`, [id, organizationId, prefixes]);
     },
   };

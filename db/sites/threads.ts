@@ -73,26 +73,15 @@ export interface RecordedTurn {
   };
 }
 
-export interface ThreadStore {
-  /** Returns the id when the site has the thread and it is not full, else a new id (nothing is written yet). */
-  resolve(site: SiteRef, threadId: string | null): Promise<{ threadId: string; isNew: boolean }>;
-  /** Creates a thread before its first answer ends, so that a client that disconnects can continue it. */
-  open(site: SiteRef, thread: { threadId: string; fp: string }): Promise<void>;
-  /**
-   * Stores a turn of an open thread (question and answer) in one transaction; nothing when it was deleted during the
-   * answer, or is full: that is decided under a lock on the thread, so that concurrent answers do not exceed the limit
-   * together.
-   */
-  recordTurn(site: SiteRef, turn: RecordedTurn): Promise<void>;
-  /** Returns the beginning of a thread, or what follows a position. Null when the site has no such thread. */
-  get(site: SiteRef, threadId: string, page?: { after: string; limit: number }): Promise<Thread | null>;
-  /** False when the site has no such thread. */
-  remove(caller: Caller, siteId: string, threadId: string): Promise<boolean>;
-}
+export type ThreadStore = ReturnType<typeof createThreadStore>;
 
 /** Creates the store of conversations, which are kept for the days that their site sets. */
-export function createThreadStore(pool: Pool): ThreadStore {
-  async function resolve({ id, organizationId }: SiteRef, threadId: string | null) {
+export function createThreadStore(pool: Pool) {
+  /** Returns the id when the site has the thread and it is not full, else a new id (nothing is written yet). */
+  async function resolve(
+    { id, organizationId }: SiteRef,
+    threadId: string | null,
+  ): Promise<{ threadId: string; isNew: boolean }> {
     const fresh = { threadId: newId('thr_'), isNew: true };
     if (threadId === null || !canBeId(threadId)) return fresh;
     const { rowCount } = await pool.query({
@@ -106,6 +95,7 @@ export function createThreadStore(pool: Pool): ThreadStore {
     return rowCount === 1 ? { threadId, isNew: false } : fresh;
   }
 
+  /** Creates a thread before its first answer ends, so that a client that disconnects can continue it. */
   async function open(
     { id, organizationId }: SiteRef,
     { threadId, fp }: { threadId: string; fp: string },
@@ -119,6 +109,11 @@ export function createThreadStore(pool: Pool): ThreadStore {
     });
   }
 
+  /**
+   * Stores a turn of an open thread (question and answer) in one transaction; nothing when it was deleted during the
+   * answer, or is full: that is decided under a lock on the thread, so that concurrent answers do not exceed the limit
+   * together.
+   */
   async function recordTurn(
     { id, organizationId }: SiteRef,
     { threadId, question, answer }: RecordedTurn,
@@ -148,10 +143,11 @@ export function createThreadStore(pool: Pool): ThreadStore {
     });
   }
 
+  /** Returns the beginning of a thread, or what follows a position. Null when the site has no such thread. */
   async function get(
     { id, organizationId }: SiteRef,
     threadId: string,
-    { after, limit } = { after: '0', limit: mostMessages },
+    { after, limit }: { after: string; limit: number } = { after: '0', limit: mostMessages },
   ): Promise<Thread | null> {
     if (!canBeId(threadId)) return null;
     const { rows } = await pool.query<Omit<Thread, 'messages' | 'nextAfter'>>(
@@ -183,6 +179,7 @@ export function createThreadStore(pool: Pool): ThreadStore {
     };
   }
 
+  /** False when the site has no such thread. */
   async function remove(caller: Caller, siteId: string, threadId: string): Promise<boolean> {
     if (!canBeId(threadId)) return false;
     return withTransaction(pool, async (client) => {

@@ -25,30 +25,16 @@ export interface WebsitePage {
   format: number;
 }
 
-/** Pages of crawled websites, by which the next crawl asks only for changes. */
-export interface WebsitePageStore {
-  list(website: WebsiteRef): Promise<WebsitePage[]>;
-  /** Returns the contents of pages by their URLs. */
-  contents(website: WebsiteRef, urls: readonly string[]): Promise<Map<string, string>>;
-  /** Stores a page that the current crawl has read. */
-  put(website: WebsiteRef, page: Omit<WebsitePage, 'size' | 'isChecked'> & { content: string | null }): Promise<void>;
-  /** Records that the current crawl has found a page unchanged. */
-  check(website: WebsiteRef, url: string): Promise<void>;
-  /** Removes all pages of a website but these. */
-  keepOnlyPages(website: WebsiteRef, urls: readonly string[]): Promise<void>;
-  /** Ends a crawl, so that the next one reads all pages again. */
-  finish(website: WebsiteRef): Promise<void>;
-  /** Removes the pages of sources that the site no longer has. */
-  keepOnly(site: SiteRef, prefixes: readonly string[]): Promise<void>;
-}
-
 const own = 'site_id = (select id from sites where id = $1 and organization_id = $2)';
 
+/** Pages of crawled websites, by which the next crawl asks only for changes. */
+export type WebsitePageStore = ReturnType<typeof createWebsitePageStore>;
+
 /** Creates the store of crawled pages. */
-export function createWebsitePageStore(pool: Pool): WebsitePageStore {
+export function createWebsitePageStore(pool: Pool) {
   const keyOf = ({ id, organizationId, prefix }: WebsiteRef) => [id, organizationId, prefix];
   return {
-    async list(website) {
+    async list(website: WebsiteRef): Promise<WebsitePage[]> {
       const { rows } = await pool.query<WebsitePage>(
         `select url, etag, last_modified as "lastModified", canonical, links, name, coalesce(length(content), 0) as size,
                 is_checked as "isChecked", format
@@ -58,7 +44,8 @@ export function createWebsitePageStore(pool: Pool): WebsitePageStore {
       return rows;
     },
 
-    async contents(website, urls) {
+    /** Returns the contents of pages by their URLs. */
+    async contents(website: WebsiteRef, urls: readonly string[]): Promise<Map<string, string>> {
       const { rows } = await pool.query<{ url: string; content: string }>(
         `select url, content from website_pages where ${own} and source = $3 and url = any($4) and content is not null`,
         [...keyOf(website), urls],
@@ -66,7 +53,12 @@ export function createWebsitePageStore(pool: Pool): WebsitePageStore {
       return new Map(rows.map(({ url, content }) => [url, content]));
     },
 
-    async put(website, { url, etag, lastModified, canonical, links, content, name, format }) {
+    /** Stores a page that the current crawl has read. */
+    async put(
+      website: WebsiteRef,
+      page: Omit<WebsitePage, 'size' | 'isChecked'> & { content: string | null },
+    ): Promise<void> {
+      const { url, etag, lastModified, canonical, links, content, name, format } = page;
       await pool.query(
         `insert into website_pages (site_id, source, url, etag, last_modified, canonical, links, content, name, format, is_checked)
          select id, $3, $4, $5, $6, $7, $8, $9, $10, $11, true from sites where id = $1 and organization_id = $2
@@ -87,28 +79,32 @@ export function createWebsitePageStore(pool: Pool): WebsitePageStore {
       );
     },
 
-    async check(website, url) {
+    /** Records that the current crawl has found a page unchanged. */
+    async check(website: WebsiteRef, url: string): Promise<void> {
       await pool.query(
         `update website_pages set is_checked = true where ${own} and source = $3 and url = $4 and not is_checked`,
         [...keyOf(website), url],
       );
     },
 
-    async keepOnlyPages(website, urls) {
+    /** Removes all pages of a website but these. */
+    async keepOnlyPages(website: WebsiteRef, urls: readonly string[]): Promise<void> {
       await pool.query(`delete from website_pages where ${own} and source = $3 and url <> all($4)`, [
         ...keyOf(website),
         urls,
       ]);
     },
 
-    async finish(website) {
+    /** Ends a crawl, so that the next one reads all pages again. */
+    async finish(website: WebsiteRef): Promise<void> {
       await pool.query(
         `update website_pages set is_checked = false where ${own} and source = $3 and is_checked`,
         keyOf(website),
       );
     },
 
-    async keepOnly({ id, organizationId }, prefixes) {
+    /** Removes the pages of sources that the site no longer has. */
+    async keepOnly({ id, organizationId }: SiteRef, prefixes: readonly string[]): Promise<void> {
       await pool.query(`delete from website_pages where ${own} and source <> all($3)`, [id, organizationId, prefixes]);
     },
   };

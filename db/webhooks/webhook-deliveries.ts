@@ -34,18 +34,6 @@ export interface DeliveryRow {
   attempts: AttemptRow[];
 }
 
-export interface WebhookDeliveryStore {
-  /** Newest first. `cursor` comes from the previous page; a malformed one throws `InvalidCursorError`. */
-  list(
-    owner: Owner,
-    webhook: WebhookRef,
-    page: { limit: number; cursor?: string },
-  ): Promise<{ deliveries: DeliveryRow[]; nextCursor: string | null }>;
-  find(owner: Owner, webhook: WebhookRef, id: string): Promise<DeliveryRow | null>;
-  /** Sends the message again from the first attempt, whatever its state; false when there is no such delivery. */
-  redeliver(caller: Caller, webhook: WebhookRef, id: string): Promise<boolean>;
-}
-
 const deliveryColumns = `
   delivery.id, delivery.message_id as "messageId", message.type, message.job_id as "jobId", delivery.status, delivery.error,
   case when delivery.status = 'pending' then delivery.next_attempt_at end as "nextAttemptAt",
@@ -70,10 +58,17 @@ type StoredDelivery = Omit<DeliveryRow, 'attempts'> & {
   attempts: (Omit<AttemptRow, 'startedAt'> & { startedMs: number })[];
 };
 
+export type WebhookDeliveryStore = ReturnType<typeof createWebhookDeliveryStore>;
+
 /** Creates the store of messages to webhooks and their deliveries. */
-export function createWebhookDeliveryStore(pool: Pool): WebhookDeliveryStore {
+export function createWebhookDeliveryStore(pool: Pool) {
   return {
-    async list({ organizationId }, webhook, { limit, cursor }) {
+    /** Newest first. `cursor` comes from the previous page; a malformed one throws `InvalidCursorError`. */
+    async list(
+      { organizationId }: Owner,
+      webhook: WebhookRef,
+      { limit, cursor }: { limit: number; cursor?: string },
+    ): Promise<{ deliveries: DeliveryRow[]; nextCursor: string | null }> {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const { rows } = await pool.query<StoredDelivery>(
         `select ${deliveryColumns} from ${deliveryTables}
@@ -88,7 +83,7 @@ export function createWebhookDeliveryStore(pool: Pool): WebhookDeliveryStore {
       return { deliveries: page.map(deliveryOf), nextCursor: last === undefined ? null : encodeCursor(last) };
     },
 
-    async find({ organizationId }, webhook, id) {
+    async find({ organizationId }: Owner, webhook: WebhookRef, id: string): Promise<DeliveryRow | null> {
       if (!canBeId(id)) return null;
       const { rows } = await pool.query<StoredDelivery>(
         `select ${deliveryColumns} from ${deliveryTables} where ${isOwnWebhook} and delivery.id = $4`,
@@ -98,7 +93,8 @@ export function createWebhookDeliveryStore(pool: Pool): WebhookDeliveryStore {
       return row === undefined ? null : deliveryOf(row);
     },
 
-    async redeliver(caller, webhook, id) {
+    /** Sends the message again from the first attempt, whatever its state; false when there is no such delivery. */
+    async redeliver(caller: Caller, webhook: WebhookRef, id: string): Promise<boolean> {
       if (!canBeId(id)) return false;
       return withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(

@@ -48,37 +48,6 @@ export interface NewWebhook {
 
 export type WebhookChange = Partial<Pick<WebhookRow, 'url' | 'description' | 'eventTypes' | 'enabled'>>;
 
-export interface WebhookStore {
-  /** `secret` is shown once. */
-  create(
-    caller: Caller,
-    projectId: string,
-    webhook: NewWebhook,
-  ): Promise<{ webhook: WebhookRow; secret: string } | 'no-project' | 'too-many'>;
-  /** Oldest first. */
-  list(owner: Owner, projectId: string): Promise<WebhookRow[]>;
-  find(owner: Owner, ref: WebhookRef): Promise<WebhookRow | null>;
-  /** Changes a webhook; enabling one clears its failures. Null when there is none. */
-  update(
-    caller: Caller,
-    ref: WebhookRef & Pick<WebhookRow, 'format'>,
-    change: WebhookChange,
-  ): Promise<WebhookRow | null>;
-  /** Removes a webhook with its deliveries; false when there was none. */
-  remove(caller: Caller, ref: WebhookRef): Promise<boolean>;
-  /**
-   * Creates a new secret; the previous one also signs for `overlapMs`. `secret` is null when nothing changed, because the
-   * previous one still signs: receivers may know no other. Null when there is no such webhook.
-   */
-  rotateSecret(
-    caller: Caller,
-    ref: WebhookRef,
-    rotation: { secret?: string; overlapMs: number },
-  ): Promise<{ secret: string | null; previousValidUntil: Date } | null>;
-  /** Sends a ping to this webhook only; null when there is no such webhook or it is disabled. */
-  ping(caller: Caller, ref: WebhookRef): Promise<string | null>;
-}
-
 export const mostWebhooks = 20;
 
 const webhookColumns = `
@@ -101,11 +70,13 @@ export const isOwnWebhook = `
   webhook_endpoints.project_id = $1 and webhook_endpoints.id = $2
   and exists (select from projects where projects.id = $1 and projects.organization_id = $3)`;
 
+export type WebhookStore = ReturnType<typeof createWebhookStore>;
+
 /**
  * Creates the store of webhooks, which receive the events of a project's jobs. Secrets are stored encrypted and never
  * listed.
  */
-export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): WebhookStore {
+export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>) {
   /** Runs a statement on a webhook and writes the audit entry of the change. */
   function change<Row extends QueryResultRow>(
     caller: Caller,
@@ -130,7 +101,12 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
   }
 
   return {
-    async create(caller, projectId, webhook) {
+    /** `secret` is shown once. */
+    async create(
+      caller: Caller,
+      projectId: string,
+      webhook: NewWebhook,
+    ): Promise<{ webhook: WebhookRow; secret: string } | 'no-project' | 'too-many'> {
       const { format = 'standard', url, description, eventTypes, secret = newWebhookSecret() } = webhook;
       return withTransaction(pool, async (client) => {
         // one create per project at a time, without blocking its jobs
@@ -164,7 +140,8 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
       });
     },
 
-    async list({ organizationId }, projectId) {
+    /** Oldest first. */
+    async list({ organizationId }: Owner, projectId: string): Promise<WebhookRow[]> {
       const { rows } = await pool.query<WebhookRow>(
         `select ${webhookColumns} from webhook_endpoints
          where project_id = $1 and exists (select from projects where id = $1 and organization_id = $2)
@@ -174,7 +151,7 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
       return rows;
     },
 
-    async find({ organizationId }, { projectId, id }) {
+    async find({ organizationId }: Owner, { projectId, id }: WebhookRef): Promise<WebhookRow | null> {
       if (!canBeId(id)) return null;
       const { rows } = await pool.query<WebhookRow>(
         `select ${webhookColumns} from webhook_endpoints where ${isOwnWebhook}`,
@@ -183,7 +160,12 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
       return rows[0] ?? null;
     },
 
-    update(caller, ref, { url, description, eventTypes, enabled }) {
+    /** Changes a webhook; enabling one clears its failures. Null when there is none. */
+    update(
+      caller: Caller,
+      ref: WebhookRef & Pick<WebhookRow, 'format'>,
+      { url, description, eventTypes, enabled }: WebhookChange,
+    ): Promise<WebhookRow | null> {
       const fields = Object.entries({ url, description, eventTypes, enabled }).filter(
         ([, value]) => value !== undefined,
       );
@@ -212,12 +194,21 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
       });
     },
 
-    async remove(caller, ref) {
+    /** Removes a webhook with its deliveries; false when there was none. */
+    async remove(caller: Caller, ref: WebhookRef): Promise<boolean> {
       const text = `delete from webhook_endpoints where ${isOwnWebhook} returning id`;
       return (await change(caller, ref, { action: 'webhook.delete', text })) !== null;
     },
 
-    async rotateSecret(caller, ref, { secret = newWebhookSecret(), overlapMs }) {
+    /**
+     * Creates a new secret; the previous one also signs for `overlapMs`. `secret` is null when nothing changed, because the
+     * previous one still signs: receivers may know no other. Null when there is no such webhook.
+     */
+    async rotateSecret(
+      caller: Caller,
+      ref: WebhookRef,
+      { secret = newWebhookSecret(), overlapMs }: { secret?: string; overlapMs: number },
+    ): Promise<{ secret: string | null; previousValidUntil: Date } | null> {
       const rotated = await change<{ previousValidUntil: Date }>(caller, ref, {
         action: 'webhook.secret',
         text: `
@@ -236,7 +227,8 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
       return rows[0] === undefined ? null : { secret: null, ...rows[0] };
     },
 
-    async ping(caller, ref) {
+    /** Sends a ping to this webhook only; null when there is no such webhook or it is disabled. */
+    async ping(caller: Caller, ref: WebhookRef): Promise<string | null> {
       const sent = await change<{ id: string }>(caller, ref, {
         action: 'webhook.ping',
         text: pingStatement,

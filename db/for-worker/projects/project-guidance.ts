@@ -1,11 +1,9 @@
 import type { Pool } from 'pg';
 import { readGuidanceOfProject, type ProjectGuidance } from '../../organizations/project-guidance.ts';
 
-/** Reads what a job's project tells its agents. */
-export interface ProjectGuidanceReader {
-  read(projectId: string): Promise<ProjectGuidance>;
-}
+export type ProjectGuidanceReader = ReturnType<typeof createProjectGuidanceReader>;
 
-export function createProjectGuidanceReader(pool: Pool): ProjectGuidanceReader {
-  return { read: (projectId) => readGuidanceOfProject(pool, projectId) };
+/** Reads what a job's project tells its agents. */
+export function createProjectGuidanceReader(pool: Pool) {
+  return { read: (projectId: string): Promise<ProjectGuidance> => readGuidanceOfProject(pool, projectId) };
 }

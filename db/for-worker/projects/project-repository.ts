@@ -2,15 +2,13 @@ import type { Pool } from 'pg';
 import type { RepositoryNames } from '../../organizations/project-repository.ts';
 import { toStoredText } from '../../stored-text.ts';
 
-/** Keeps what a job found in the repository of its project. */
-export interface ProjectRepositoryWriter {
-  /** Replaces the names of earlier jobs. Ignores a job on another repository than its project's. */
-  store(jobId: string, names: RepositoryNames): Promise<void>;
-}
+export type ProjectRepositoryWriter = ReturnType<typeof createProjectRepositoryWriter>;
 
-export function createProjectRepositoryWriter(pool: Pool): ProjectRepositoryWriter {
+/** Keeps what a job found in the repository of its project. */
+export function createProjectRepositoryWriter(pool: Pool) {
   return {
-    async store(jobId, { branches, documents }) {
+    /** Replaces the names of earlier jobs. Ignores a job on another repository than its project's. */
+    async store(jobId: string, { branches, documents }: RepositoryNames): Promise<void> {
       // jobs that begin at the same time find the same names and write nothing
       await pool.query(
         `insert into project_repositories as found (project_id, repository, branches, documents)

@@ -2,16 +2,12 @@ import type { Pool } from 'pg';
 import type { SecretBox } from '../../../lib/encryption/secret-box.ts';
 import { projectSecretOwner } from '../../organizations/project-secrets.ts';
 
-/** Reads the secrets that the environment setup of a project's jobs receives. */
-export interface ProjectSecretReader {
-  names(projectId: string): Promise<string[]>;
-  /** Returns the values by name. Throws SealedError. */
-  read(projectId: string): Promise<Record<string, string>>;
-}
+export type ProjectSecretReader = ReturnType<typeof createProjectSecretReader>;
 
-export function createProjectSecretReader(pool: Pool, box: Pick<SecretBox, 'open'>): ProjectSecretReader {
+/** Reads the secrets that the environment setup of a project's jobs receives. */
+export function createProjectSecretReader(pool: Pool, box: Pick<SecretBox, 'open'>) {
   return {
-    async names(projectId) {
+    async names(projectId: string): Promise<string[]> {
       const { rows } = await pool.query<{ name: string }>(
         'select name from project_secrets where project_id = $1 order by name',
         [projectId],
@@ -19,7 +15,8 @@ export function createProjectSecretReader(pool: Pool, box: Pick<SecretBox, 'open
       return rows.map(({ name }) => name);
     },
 
-    async read(projectId) {
+    /** Returns the values by name. Throws SealedError. */
+    async read(projectId: string): Promise<Record<string, string>> {
       const { rows } = await pool.query<{ id: string; name: string; value: string }>(
         'select id, name, value from project_secrets where project_id = $1 order by name',
         [projectId],

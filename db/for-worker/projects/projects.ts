@@ -8,12 +8,6 @@ import { projectCredentialOwner, projectSecretOwner, projectSshKeyOwner } from '
 import { openCredentials, type ServerValue } from '../../organizations/project-tools.ts';
 import { listProjects, projectColumns, type ProjectRow } from '../../organizations/projects.ts';
 
-/** Finds projects for the worker: by a job's project id, or all of the organization of a site. */
-export interface ProjectReader {
-  get(id: string): Promise<ProjectRow | null>;
-  list(owner: Owner): Promise<ProjectRow[]>;
-}
-
 /** A project with its credentials, which stay encrypted until they are asked for. */
 export interface ProjectAccess {
   project: ProjectRow;
@@ -23,14 +17,6 @@ export interface ProjectAccess {
   sshKey(): string | null;
   /** Returns the headers and environment variables of its MCP servers. Throws SealedError. */
   serverValues(): ServerValue[];
-}
-
-export interface ProjectCredentialReader {
-  read(projectId: string): Promise<ProjectAccess | null>;
-  /** Returns a job with its project, which exists as long as the job does, and its organization's grants. */
-  readOfJob(jobId: string): Promise<JobWithAccess | null>;
-  /** Returns the same from a job that another statement has read. */
-  openJob(job: SealedJob): JobWithAccess;
 }
 
 export type JobWithAccess = ProjectAccess & JobWithGrants;
@@ -101,9 +87,12 @@ export const sealedJob = `(
     from jobs where id = $1
   ) as job)`;
 
-export function createProjectReader(pool: Pool): ProjectReader {
+export type ProjectReader = ReturnType<typeof createProjectReader>;
+
+/** Finds projects for the worker: by a job's project id, or all of the organization of a site. */
+export function createProjectReader(pool: Pool) {
   return {
-    async get(id) {
+    async get(id: string): Promise<ProjectRow | null> {
       if (!canBeId(id)) return null;
       const { rows } = await pool.query<ProjectRow>({
         name: 'find-project-of-job',
@@ -112,12 +101,14 @@ export function createProjectReader(pool: Pool): ProjectReader {
       });
       return rows[0] ?? null;
     },
-    list: (owner) => listProjects(pool, owner),
+    list: (owner: Owner): Promise<ProjectRow[]> => listProjects(pool, owner),
   };
 }
 
+export type ProjectCredentialReader = ReturnType<typeof createProjectCredentialReader>;
+
 /** Creates the store that decrypts tokens and private keys of projects for the worker. */
-export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, 'open'>): ProjectCredentialReader {
+export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, 'open'>) {
   function accessOf({
     sealedCredential,
     sealedSshKey,
@@ -134,6 +125,7 @@ export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, '
     };
   }
 
+  /** Returns the same from a job that another statement has read. */
   function openJob(sealed: SealedJob): JobWithAccess {
     const { downModels, project, projectVersion: _, grants, environment, secrets, ...job } = sealed;
     const timeOf = (text: string | null) => (text === null ? null : new Date(text));
@@ -158,7 +150,7 @@ export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, '
   return {
     openJob,
 
-    async read(projectId) {
+    async read(projectId: string): Promise<ProjectAccess | null> {
       const { rows } = await pool.query<{ project: SealedProject | null }>({
         name: 'project-access',
         text: `select (${sealedProject} where id = $1) as project) as project`,
@@ -168,7 +160,8 @@ export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, '
       return project === null ? null : accessOf(project);
     },
 
-    async readOfJob(jobId) {
+    /** Returns a job with its project, which exists as long as the job does, and its organization's grants. */
+    async readOfJob(jobId: string): Promise<JobWithAccess | null> {
       if (!canBeId(jobId)) return null;
       const { rows } = await pool.query<{ job: SealedJob | null }>({
         name: 'job-access',

@@ -51,17 +51,6 @@ export type MessageJob = PresentableJob & {
 
 export type MessagePullRequest = NonNullable<AgentJob['details']['pullRequest']> & { link: string | null };
 
-export interface WebhookAttemptStore {
-  /** Throws SealedError while the key of a secret is missing. */
-  open(ref: WebhookAttemptRef): Promise<OpenedAttempt>;
-  /** Returns the job of a message as the change left it; null for a message about no job. */
-  jobOf(messageId: string): Promise<MessageJob | null>;
-  /** Stores the body of a message; the first one stays. Null when the message is gone. */
-  keepBody(messageId: string, body: string): Promise<string | null>;
-  /** Records the result of an attempt once; a second result is ignored and the first returned. */
-  record(ref: WebhookAttemptRef, result: AttemptResult): Promise<WebhookAttempt>;
-}
-
 /** A webhook whose attempts have failed for this long is disabled. */
 const mostFailingDays = 5;
 /** A failure streak ends with a success, or after this long without an attempt. Longer than the longest retry delay. */
@@ -71,10 +60,13 @@ const goneReason = 'The receiver responded with 410 (Gone), which ends the subsc
 const failingReason = `Every attempt has failed for ${mostFailingDays} days. Fix the receiver, then enable the webhook.`;
 const disabledError = 'The webhook was disabled before the message could be delivered.';
 
+export type WebhookAttemptStore = ReturnType<typeof createWebhookAttemptStore>;
+
 /** Creates the store for the execution of a delivery. */
-export function createWebhookAttemptStore(pool: Pool, box: Pick<SecretBox, 'open'>): WebhookAttemptStore {
+export function createWebhookAttemptStore(pool: Pool, box: Pick<SecretBox, 'open'>) {
   return {
-    async open(ref) {
+    /** Throws SealedError while the key of a secret is missing. */
+    async open(ref: WebhookAttemptRef): Promise<OpenedAttempt> {
       const made = await attemptOf(pool, ref);
       if (made !== null) return { kind: 'made', ...made };
       const { rows } = await pool.query<WebhookShipment & { enabled: boolean; sealedUrl: string | null }>({
@@ -94,7 +86,8 @@ export function createWebhookAttemptStore(pool: Pool, box: Pick<SecretBox, 'open
       return { kind: 'send', shipment: { ...shipment, url, secrets } };
     },
 
-    async jobOf(messageId) {
+    /** Returns the job of a message as the change left it; null for a message about no job. */
+    async jobOf(messageId: string): Promise<MessageJob | null> {
       const { rows } = await pool.query<MessageJob>(
         `select ${jobColumns}, "earlierPullRequest" from (
            select (jsonb_populate_record(null::jobs, job)).*, pull_request as "earlierPullRequest"
@@ -105,7 +98,8 @@ export function createWebhookAttemptStore(pool: Pool, box: Pick<SecretBox, 'open
       return rows[0] ?? null;
     },
 
-    async keepBody(messageId, body) {
+    /** Stores the body of a message; the first one stays. Null when the message is gone. */
+    async keepBody(messageId: string, body: string): Promise<string | null> {
       const { rows } = await pool.query<{ body: string }>(
         'update webhook_messages set body = coalesce(body, $2) where id = $1 returning body',
         [messageId, body],
@@ -113,7 +107,9 @@ export function createWebhookAttemptStore(pool: Pool, box: Pick<SecretBox, 'open
       return rows[0]?.body ?? null;
     },
 
-    record: (ref, result) => withTransaction(pool, (client) => recordAttempt(client, ref, result)),
+    /** Records the result of an attempt once; a second result is ignored and the first returned. */
+    record: (ref: WebhookAttemptRef, result: AttemptResult): Promise<WebhookAttempt> =>
+      withTransaction(pool, (client) => recordAttempt(client, ref, result)),
   };
 }
 

@@ -7,24 +7,13 @@ export interface StartableDelivery extends DeliverWebhookInput {
   organizationId: string;
 }
 
-/** Deliveries that are about to start in Temporal. */
-export interface WebhookStarts {
-  /** Claims deliveries to start in Temporal, for `leaseMs`. */
-  claimStarts(options: { limit: number; leaseMs: number }): Promise<StartableDelivery[]>;
-  /** Confirms that Temporal has started it. */
-  confirmStart(delivery: DeliverWebhookInput): Promise<void>;
-  /**
-   * Starts a new round for deliveries whose next attempt is overdue by `overdueMs`, because their execution is gone;
-   * returns how many.
-   */
-  restartLost(options: { overdueMs: number; limit: number }): Promise<number>;
-  /** Deletes messages older than `days` that no delivery needs, with their attempts; returns how many. */
-  sweep(options: { days: number; limit: number }): Promise<number>;
-}
+export type WebhookStarts = ReturnType<typeof createWebhookStarts>;
 
-export function createWebhookStarts(pool: Pool): WebhookStarts {
+/** Deliveries that are about to start in Temporal. */
+export function createWebhookStarts(pool: Pool) {
   return {
-    async claimStarts({ limit, leaseMs }) {
+    /** Claims deliveries to start in Temporal, for `leaseMs`. */
+    async claimStarts({ limit, leaseMs }: { limit: number; leaseMs: number }): Promise<StartableDelivery[]> {
       const { rows } = await pool.query<StartableDelivery>({
         name: 'claim-webhook-starts',
         text: `
@@ -41,14 +30,19 @@ export function createWebhookStarts(pool: Pool): WebhookStarts {
       return rows;
     },
 
-    async confirmStart({ deliveryId, round }) {
+    /** Confirms that Temporal has started it. */
+    async confirmStart({ deliveryId, round }: DeliverWebhookInput): Promise<void> {
       await pool.query('update webhook_deliveries set start_at = null where id = $1 and round = $2', [
         deliveryId,
         round,
       ]);
     },
 
-    async restartLost({ overdueMs, limit }) {
+    /**
+     * Starts a new round for deliveries whose next attempt is overdue by `overdueMs`, because their execution is gone;
+     * returns how many.
+     */
+    async restartLost({ overdueMs, limit }: { overdueMs: number; limit: number }): Promise<number> {
       const { rowCount } = await pool.query(
         `update webhook_deliveries set round = round + 1, start_at = now(), next_attempt_at = now()
          where id in (
@@ -62,7 +56,8 @@ export function createWebhookStarts(pool: Pool): WebhookStarts {
       return rowCount ?? 0;
     },
 
-    async sweep({ days, limit }) {
+    /** Deletes messages older than `days` that no delivery needs, with their attempts; returns how many. */
+    async sweep({ days, limit }: { days: number; limit: number }): Promise<number> {
       const { rowCount } = await pool.query(
         `delete from webhook_messages where id in (
            select id from webhook_messages as message
