@@ -10,15 +10,6 @@ export interface PricedUsage {
   outputTokens: number;
 }
 
-export interface PriceBook {
-  /** Returns the cost of a call in millionths of a US dollar, rounded up; null if the model has no price. */
-  costMicrosOf(model: string, usage: PricedUsage): number | null;
-  /** Returns the number of tokens that one request to the model may have. */
-  windowOf(model: string): number;
-  /** Reports whether a model can see images. */
-  seesImages(model: string): boolean;
-}
-
 const amount = z.number().nonnegative();
 const overrideSchema = z
   .strictObject({
@@ -45,11 +36,13 @@ const blindModel = /^openai\/(?:gpt-3\.5|gpt-4(?:-\d{4})?$|o1-mini|o1-preview|o3
 /** Versions of a model cost the same: dates, `-latest` and Google's `-001`. */
 const versionSuffix = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{3})$/;
 
+export type PriceBook = ReturnType<typeof createPriceBook>;
+
 /**
  * Creates the prices of models: the given ones, else the providers' list prices. The offline models cost nothing. A
  * model without either has no price: its cost is unknown, never zero.
  */
-export function createPriceBook(overrides: PriceOverrides = {}): PriceBook {
+export function createPriceBook(overrides: PriceOverrides = {}) {
   const overrideOf = (model: string) => ofModel(overrides, model);
 
   function priceOf(model: string): Omit<ModelPrice, 'window'> | null {
@@ -63,7 +56,8 @@ export function createPriceBook(overrides: PriceOverrides = {}): PriceBook {
   }
 
   return {
-    costMicrosOf(model, usage) {
+    /** Returns the cost of a call in millionths of a US dollar, rounded up; null if the model has no price. */
+    costMicrosOf(model: string, usage: PricedUsage): number | null {
       const price = priceOf(model);
       if (price === null) return null;
       const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written, outputTokens } = usage;
@@ -76,12 +70,15 @@ export function createPriceBook(overrides: PriceOverrides = {}): PriceBook {
       const micros = input * factor.input + outputTokens * price.output * factor.output;
       return Math.ceil(Number(micros.toFixed(9)));
     },
-    windowOf(model) {
+    /** Returns the number of tokens that one request to the model may have. */
+    windowOf(model: string): number {
       // the offline models read any length and cannot summarize
       if (model.startsWith('offline/')) return Number.MAX_SAFE_INTEGER;
       return overrideOf(model)?.window ?? ofModel(listPrices, model)?.window ?? defaultWindow;
     },
-    seesImages: (model) => overrideOf(model)?.images ?? (seeingProvider.test(model) && !blindModel.test(model)),
+    /** Reports whether a model can see images. */
+    seesImages: (model: string): boolean =>
+      overrideOf(model)?.images ?? (seeingProvider.test(model) && !blindModel.test(model)),
   };
 }
 

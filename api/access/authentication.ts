@@ -25,18 +25,8 @@ export interface AuthenticationDeps {
 const longestHeader = 200;
 const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
-export interface Authentication {
-  byKeyOrSession: Authenticate;
+export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey }: AuthenticationDeps) {
   /** Returns the session in the cookie, ignoring keys; null without a valid one. */
-  bySession(request: IncomingMessage, kind: ApiCaller['kind']): Promise<Callers['session'] | null>;
-}
-
-export function createAuthentication({
-  verifyKey,
-  sessions,
-  cookie,
-  onExposedKey,
-}: AuthenticationDeps): Authentication {
   async function bySession(request: IncomingMessage, kind: ApiCaller['kind']): Promise<Callers['session'] | null> {
     const [current] = cookie.read(request);
     const session = current === undefined ? null : await sessions.find(current);

@@ -1,16 +1,11 @@
 import type { KeyUse, UsageStore } from '../../db/organizations/usage.ts';
 
-export interface KeyUses {
-  /** Counts a reader's request. `isRefused` means that a rate limit rejected it. */
-  note(keyId: string, isRefused: boolean): void;
-  /** Stores the counts since the last call. */
-  flush(): Promise<void>;
-}
+export type KeyUses = ReturnType<typeof createKeyUses>;
 
 /**
  * Counts requests by key in memory, so that none waits for the database. A kill loses the counts since the last flush.
  */
-export function createKeyUses({ usage }: { usage: Pick<UsageStore, 'count'> }): KeyUses {
+export function createKeyUses({ usage }: { usage: Pick<UsageStore, 'count'> }) {
   let uses = new Map<string, KeyUse>();
 
   function add({ keyId, requests, refused }: KeyUse): void {
@@ -19,11 +14,13 @@ export function createKeyUses({ usage }: { usage: Pick<UsageStore, 'count'> }): 
   }
 
   return {
-    note(keyId, isRefused) {
+    /** Counts a reader's request. `isRefused` means that a rate limit rejected it. */
+    note(keyId: string, isRefused: boolean): void {
       add({ keyId, requests: 1, refused: isRefused ? 1 : 0 });
     },
 
-    async flush() {
+    /** Stores the counts since the last call. */
+    async flush(): Promise<void> {
       if (uses.size === 0) return;
       const counted = [...uses.values()];
       uses = new Map();

@@ -5,13 +5,6 @@ import type { StoredKey } from '../../db/for-service/access.ts';
 import { remember } from '../../lib/remember.ts';
 import { freshMs, steadyNow } from './fresh-ms.ts';
 
-export interface KeyVerifier {
-  /** Returns the row of a valid key, otherwise null. The kind in the row is authoritative, never the text's prefix. */
-  verify(text: string): Promise<KeyRow | null>;
-  /** Records which keys were used since the last call. */
-  flushUses(): Promise<void>;
-}
-
 export interface KeyVerifierDeps {
   findKey: (id: string) => Promise<StoredKey | null>;
   touchKeys: (ids: string[]) => Promise<void>;
@@ -29,8 +22,10 @@ interface Entry {
   proven: Uint8Array | null;
 }
 
+export type KeyVerifier = ReturnType<typeof createKeyVerifier>;
+
 /** Creates a verifier of keys against stored digests. It queries the store at most once every few seconds per key. */
-export function createKeyVerifier({ findKey, touchKeys, pepper, now = steadyNow }: KeyVerifierDeps): KeyVerifier {
+export function createKeyVerifier({ findKey, touchKeys, pepper, now = steadyNow }: KeyVerifierDeps) {
   const known = new Map<string, Entry>();
   // a separate map, so that a flood of unknown ids does not evict the keys in use
   const missing = new Map<string, { loadedAt: number }>();
@@ -81,14 +76,16 @@ export function createKeyVerifier({ findKey, touchKeys, pepper, now = steadyNow 
   }
 
   return {
-    async verify(text) {
+    /** Returns the row of a valid key, otherwise null. The kind in the row is authoritative, never the text's prefix. */
+    async verify(text: string): Promise<KeyRow | null> {
       const stored = recall(text) ?? (await prove(text));
       if (stored === null || stored.hasEnded) return null;
       used.add(stored.id);
       return stored;
     },
 
-    async flushUses() {
+    /** Records which keys were used since the last call. */
+    async flushUses(): Promise<void> {
       if (used.size === 0) return;
       const ids = [...used];
       used = new Set();

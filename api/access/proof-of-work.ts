@@ -13,19 +13,6 @@ interface Challenge {
   expiresAt: Date;
 }
 
-export interface ProofOfWork {
-  /**
-   * Returns a challenge for the key and the origin of a request, the harder the more of them were asked for; one that
-   * needs no work if the reader has solved a CAPTCHA.
-   */
-  issue(request: IncomingMessage, caller: ApiCaller, options?: { hasCaptcha: boolean }): Promise<Challenge>;
-  /**
-   * Returns the id of the solved challenge in the `X-Proof-Of-Work` header, or null if the key requires none. Throws
-   * 428 when it is missing, unsolved, expired, or for another key or origin.
-   */
-  check(request: IncomingMessage, caller: ApiCaller): string | null;
-}
-
 export interface ProofOfWorkDeps {
   /** Secret of the installation. */
   pepper: string;
@@ -55,15 +42,25 @@ const termsSchema = z.object({
   captcha: z.boolean(),
 });
 
+export type ProofOfWork = ReturnType<typeof createProofOfWork>;
+
 /**
  * Creates the proof of work that a public key can require (as in Hashcash). A challenge is signed and not stored, and its
  * solution is sent with each request, so that any process can check it.
  */
-export function createProofOfWork({ pepper, limiter, addressOf, now = Date.now }: ProofOfWorkDeps): ProofOfWork {
+export function createProofOfWork({ pepper, limiter, addressOf, now = Date.now }: ProofOfWorkDeps) {
   const signatureOf = (terms: string) => createHmac('sha256', pepper).update(`challenge ${terms}`).digest();
 
   return {
-    async issue(request, { keyId }, { hasCaptcha } = { hasCaptcha: false }) {
+    /**
+     * Returns a challenge for the key and the origin of a request, the harder the more of them were asked for; one that
+     * needs no work if the reader has solved a CAPTCHA.
+     */
+    async issue(
+      request: IncomingMessage,
+      { keyId }: ApiCaller,
+      { hasCaptcha }: { hasCaptcha: boolean } = { hasCaptcha: false },
+    ): Promise<Challenge> {
       const answers = await limiter.take([
         { key: `challenge-key:${keyId}`, policy: calm.key },
         { key: `challenge-ip:${addressOf(request)}:${keyId}`, policy: calm.address },
@@ -79,7 +76,11 @@ export function createProofOfWork({ pepper, limiter, addressOf, now = Date.now }
       return { challenge, bits, expiresAt: new Date(until) };
     },
 
-    check(request, { keyId, rules }) {
+    /**
+     * Returns the id of the solved challenge in the `X-Proof-Of-Work` header, or null if the key requires none. Throws
+     * 428 when it is missing, unsolved, expired, or for another key or origin.
+     */
+    check(request: IncomingMessage, { keyId, rules }: ApiCaller): string | null {
       const { proofOfWork = false, captcha: required = null } = rules ?? {};
       if (!proofOfWork && required === null) return null;
       const proof = String(request.headers['x-proof-of-work'] ?? '');

@@ -8,11 +8,6 @@ import type {
 import { isStoreDown } from '../../db/store-down.ts';
 import { fitsOneMore, remainingOf, resetSecondsOf, type SlidingWindow } from '../../db/operations/sliding-window.ts';
 
-export interface RateLimiter {
-  /** Takes one from every counter if all have one left, otherwise from none. Works per process without the store. */
-  take(counters: RateLimitCounter[]): Promise<RateLimitAnswer[]>;
-}
-
 export interface RateLimiterDeps {
   store: Pick<RateLimitStore, 'take'>;
   /** Called when the store is unavailable and this process's own limit is used instead. */
@@ -20,14 +15,17 @@ export interface RateLimiterDeps {
   now?: () => number;
 }
 
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
+
 /**
  * Creates a rate limiter that counts in the shared store, exactly across processes. While the store is unavailable, it
  * enforces the limits per process instead of not at all.
  */
-export function createRateLimiter({ store, onFallback, now }: RateLimiterDeps): RateLimiter {
+export function createRateLimiter({ store, onFallback, now }: RateLimiterDeps) {
   const memory = createMemoryLimiter({ now });
   return {
-    async take(counters) {
+    /** Takes one from every counter if all have one left, otherwise from none. Works per process without the store. */
+    async take(counters: RateLimitCounter[]): Promise<RateLimitAnswer[]> {
       try {
         return await store.take(counters);
       } catch (error) {

@@ -2,22 +2,13 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { sessionSeconds } from '../../db/organizations/sessions.ts';
 
-export interface SessionCookie {
-  /** Returns the Set-Cookie field that signs in: the current session, then those of other organizations. */
-  set(sessionIds: string[]): string;
-  /** Returns the Set-Cookie field that signs out. */
-  clear(): string;
-  /** Returns the ids of a request's sessions that have a valid signature, the current one first. */
-  read(request: IncomingMessage): string[];
-  /** Reports whether the browser's header fields show that a page of this service made the request. */
-  isFromOurPage(request: IncomingMessage): boolean;
-}
-
 /** Organizations that a browser can be signed in to at once. */
 export const mostSessions = 8;
 
+export type SessionCookie = ReturnType<typeof createSessionCookie>;
+
 /** Creates the dashboard's cookie: session ids signed with the pepper, inaccessible to scripts and other sites. */
-export function createSessionCookie({ pepper, baseUrl }: { pepper: string; baseUrl: string }): SessionCookie {
+export function createSessionCookie({ pepper, baseUrl }: { pepper: string; baseUrl: string }) {
   const isSecure = baseUrl.startsWith('https:');
   // the prefix makes browsers reject a cookie set by another host or over a connection without TLS
   const name = isSecure ? '__Host-docket' : 'docket_session';
@@ -29,13 +20,16 @@ export function createSessionCookie({ pepper, baseUrl }: { pepper: string; baseU
   }
 
   return {
-    set(sessionIds) {
+    /** Returns the Set-Cookie field that signs in: the current session, then those of other organizations. */
+    set(sessionIds: string[]): string {
       const signed = sessionIds.slice(0, mostSessions).map((id) => `${id}.${signatureOf(id).toString('base64url')}`);
       return `${name}=${signed.join('~')}; Max-Age=${sessionSeconds}; ${attributes}`;
     },
-    clear: () => `${name}=; Max-Age=0; ${attributes}`,
+    /** Returns the Set-Cookie field that signs out. */
+    clear: (): string => `${name}=; Max-Age=0; ${attributes}`,
 
-    read({ headers }) {
+    /** Returns the ids of a request's sessions that have a valid signature, the current one first. */
+    read({ headers }: IncomingMessage): string[] {
       const value = (headers.cookie ?? '')
         .split(';')
         .map((pair) => pair.trim())
@@ -48,7 +42,8 @@ export function createSessionCookie({ pepper, baseUrl }: { pepper: string; baseU
       });
     },
 
-    isFromOurPage({ headers }) {
+    /** Reports whether the browser's header fields show that a page of this service made the request. */
+    isFromOurPage({ headers }: IncomingMessage): boolean {
       const site = headers['sec-fetch-site'];
       if (site !== undefined) return site === 'same-origin';
       const { origin, host } = headers;

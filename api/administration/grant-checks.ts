@@ -3,26 +3,21 @@ import type { GrantStore } from '../../db/organizations/grants.ts';
 import { problemWithDirectory, problemWithRepositories } from '../../lib/inputs/grants.ts';
 import { invalidRequest } from '../http/errors.ts';
 
-export interface GrantChecks {
-  /**
-   * Throws ApiError unless the organization may use all repositories. Those on a forge need their own token or a grant.
-   */
-  checkRepositories(
-    owner: Owner,
-    use: { repositories: readonly string[]; forgeUrl?: string | null; needsCredential: boolean },
-  ): Promise<void>;
-  /** Throws ApiError unless the organization may use a directory on the worker's machine. */
-  checkDirectory(owner: Owner, directory: string): Promise<void>;
-}
-
 /** Creates checks that report early what a worker would refuse. The worker reads the grants again when it uses them. */
-export function createGrantChecks({ grants }: { grants: Pick<GrantStore, 'resources'> }): GrantChecks {
+export function createGrantChecks({ grants }: { grants: Pick<GrantStore, 'resources'> }) {
   return {
-    async checkRepositories({ organizationId }, use) {
+    /**
+     * Throws ApiError unless the organization may use all repositories. Those on a forge need their own token or a grant.
+     */
+    async checkRepositories(
+      { organizationId }: Owner,
+      use: { repositories: readonly string[]; forgeUrl?: string | null; needsCredential: boolean },
+    ): Promise<void> {
       const resources = await grants.resources({ organizationId });
       refuse(problemWithRepositories({ organizationId, resources, ...use }));
     },
-    async checkDirectory({ organizationId }, directory) {
+    /** Throws ApiError unless the organization may use a directory on the worker's machine. */
+    async checkDirectory({ organizationId }: Owner, directory: string): Promise<void> {
       const resources = await grants.resources({ organizationId });
       refuse(problemWithDirectory({ organizationId, resources, directory }));
     },

@@ -20,23 +20,14 @@ import { urlOf } from './retrieve.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 
-/** Results of the checks of an answer whose text is complete. */
-export interface CheckedAnswer {
-  /** Number of statements that were left out because the cited pages do not contain them. */
-  leftOut: number;
-  /** Attributes the sentences of the answer to what the model was shown. */
-  cite(answer: string): Promise<Citation[]>;
-  /** Returns topics to ask about next. */
-  followUps(): string[];
-  /** Returns the pages that come closest to the question and the site's contact, as Markdown. */
-  nearestPages(): string;
-}
-
 /** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
 const longestChunk = 250;
 const longestKnown = 50_000;
 /** Sentences cited without yielding. */
 const sentencesPerTurn = 5;
+
+/** Results of the checks of an answer whose text is complete. */
+export type CheckedAnswer = Awaited<ReturnType<typeof generateChecked>>;
 
 /**
  * Generates the answer and checks its links and, if the site wants it, its statements. Each cited page is announced
@@ -46,7 +37,7 @@ export async function generateChecked(
   deps: AssistantDeps,
   { turn, sources }: { turn: Turn; sources: Source[] },
   take: TakePart,
-): Promise<CheckedAnswer> {
+) {
   const { index, site, request, hits } = turn;
   const known: SearchHit[] = [];
   const shown: string[] = [];
@@ -142,8 +133,10 @@ export async function generateChecked(
   const { weakScore } = index;
   const cited = () => sources.map(({ path }) => path);
   return {
+    /** Number of statements that were left out because the cited pages do not contain them. */
     leftOut: support.leftOut(),
-    async cite(answer) {
+    /** Attributes the sentences of the answer to what the model was shown. */
+    async cite(answer: string): Promise<Citation[]> {
       const citations: Citation[] = [];
       const findPassages = await createCitedPassages(passages);
       for (const citation of citationsOf(answer, { ...pages, sources, findPassages })) {
@@ -152,8 +145,10 @@ export async function generateChecked(
       }
       return citations;
     },
-    followUps: () => followUpsOf({ hits, weakScore, question: request.question, cited: cited() }),
-    nearestPages: () => nearestPagesOf({ hits, weakScore, cited: cited(), resolve, site }),
+    /** Returns topics to ask about next. */
+    followUps: (): string[] => followUpsOf({ hits, weakScore, question: request.question, cited: cited() }),
+    /** Returns the pages that come closest to the question and the site's contact, as Markdown. */
+    nearestPages: (): string => nearestPagesOf({ hits, weakScore, cited: cited(), resolve, site }),
   };
 }
 

@@ -2,17 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ReplyStore } from '../../db/sites/replies.ts';
 
-/** Records the bytes of a reply so that it can be resumed. Bytes are sent to the reader after they are stored. */
-export interface ReplyRecorder extends Disposable {
-  append(text: string): void;
-  /** Resolves when everything appended so far has been stored and sent. */
-  flush(): Promise<void>;
-  /** Stores the remaining bytes and marks the reply as ended. */
-  end(): Promise<void>;
-  /** Marks the reply as delivered, which leaves nothing to resume. */
-  delivered(): Promise<void>;
-}
-
 export interface ReplyRecorderOptions {
   replies: ReplyStore;
   id: string;
@@ -28,12 +17,15 @@ const batchMs = 50;
 const heartbeatMs = 3_000;
 const retryDelaysMs = [100, 200, 400, 800, 1_600];
 
+/** Records the bytes of a reply so that it can be resumed. Bytes are sent to the reader after they are stored. */
+export type ReplyRecorder = ReturnType<typeof createReplyRecorder>;
+
 /**
  * Creates a recorder that stores the bytes of a running reply in the database, in batches and in order. What a reader
  * has seen is always a prefix of what can be resumed, even when this process is killed. If the database stays
  * unavailable, recording stops: the connected reader still gets the rest of the reply, but it can no longer be resumed.
  */
-export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorder {
+export function createReplyRecorder(options: ReplyRecorderOptions) {
   const { replies, id, logger, send, tail, onTakenOver } = options;
   let buffered = '';
   let position = 0;
@@ -82,6 +74,7 @@ export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorde
     for (const chunk of chunks.length === 0 ? [tail] : chunks) send(chunk);
   }
 
+  /** Resolves when everything appended so far has been stored and sent. */
   async function flush(): Promise<void> {
     hurry.abort();
     await writing;
@@ -89,13 +82,14 @@ export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorde
   }
 
   return {
-    append(text) {
+    append(text: string): void {
       if (text === '' || state === 'taken-over') return;
       buffered += text;
       writing ??= write();
     },
     flush,
-    async end() {
+    /** Stores the remaining bytes and marks the reply as ended. */
+    async end(): Promise<void> {
       await flush();
       clearInterval(heartbeat);
       if (state !== 'recording') return;
@@ -106,7 +100,8 @@ export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorde
         logger.warn({ err: error, reply: id }, 'the end of a reply could not be recorded');
       }
     },
-    async delivered() {
+    /** Marks the reply as delivered, which leaves nothing to resume. */
+    async delivered(): Promise<void> {
       if (state !== 'recording') return;
       await replies.markDelivered(id).catch((error: unknown) => {
         logger.warn({ err: error, reply: id }, 'a reply could not be marked as delivered');

@@ -6,23 +6,21 @@ import type {
 } from '@ai-sdk/provider';
 
 /** The answer of a model in one step, in the order of its stream. */
-export interface StepAnswer {
-  take(part: LanguageModelV4StreamPart): void;
-  /** Returns the content of the message that the model reads in the next step. */
-  content(): (LanguageModelV4ReasoningPart | LanguageModelV4TextPart | LanguageModelV4ToolCallPart)[];
-}
+export type StepAnswer = ReturnType<typeof createStepAnswer>;
 
 /**
  * Collects the answer of a step. Its reasoning belongs to it, with the signatures of the provider: models that think
  * refuse a tool's result when the reasoning that led to the call is missing.
  */
-export function createStepAnswer(): StepAnswer {
+export function createStepAnswer() {
   const parts: ReturnType<StepAnswer['content']> = [];
   const reasoning = new Map<string, LanguageModelV4ReasoningPart>();
   return {
     // Anthropic refuses blank texts
-    content: () => parts.filter((part) => part.type !== 'text' || part.text.trim() !== ''),
-    take(part) {
+    /** Returns the content of the message that the model reads in the next step. */
+    content: (): (LanguageModelV4ReasoningPart | LanguageModelV4TextPart | LanguageModelV4ToolCallPart)[] =>
+      parts.filter((part) => part.type !== 'text' || part.text.trim() !== ''),
+    take(part: LanguageModelV4StreamPart): void {
       switch (part.type) {
         case 'reasoning-start': {
           const begun = { type: 'reasoning' as const, text: '', providerOptions: part.providerMetadata };

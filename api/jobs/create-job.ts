@@ -29,24 +29,12 @@ interface JobRequest {
   idempotencyKey: string | null;
 }
 
-export interface JobCreation {
-  /** Returns the earlier use of the Idempotency-Key, or null for a new request. It repeats no checks. */
-  findEarlier(owner: Owner, request: JobRequest): Promise<EarlierJob | null>;
-  /** Throws ApiError when the request names something the project may not use. */
-  check(request: JobRequest): Promise<CheckedJob>;
-  write(caller: Caller, job: CheckedJob): Promise<CreatedJob>;
-}
-
 type CheckedJob = NewJob;
 
+export type JobCreation = ReturnType<typeof createJobCreation>;
+
 /** Creates the operations that turn a request into a job and its outbox row. */
-export function createJobCreation({
-  jobs,
-  problemWithModel,
-  seesImages,
-  defaultModel,
-  ...deps
-}: CreateJobDeps): JobCreation {
+export function createJobCreation({ jobs, problemWithModel, seesImages, defaultModel, ...deps }: CreateJobDeps) {
   const repositories = { ...deps.repositories, mayUseSsh: true };
   const { checkRepositories } = createGrantChecks(deps);
 
@@ -78,10 +66,12 @@ export function createJobCreation({
   }
 
   return {
-    findEarlier: (owner, { project, body, idempotencyKey }) =>
+    /** Returns the earlier use of the Idempotency-Key, or null for a new request. It repeats no checks. */
+    findEarlier: (owner: Owner, { project, body, idempotencyKey }: JobRequest): Promise<EarlierJob | null> =>
       jobs.findEarlier(owner, project.id, idempotencyOf(body, idempotencyKey)),
 
-    async check({ project, body, idempotencyKey }) {
+    /** Throws ApiError when the request names something the project may not use. */
+    async check({ project, body, idempotencyKey }: JobRequest): Promise<CheckedJob> {
       const repository = repositoryOf(project, body.source?.repository);
       const { model, fallbackModels } = modelsOf(project, body);
       const { images = [] } = body;
@@ -107,7 +97,7 @@ export function createJobCreation({
       };
     },
 
-    write: (caller, job) => jobs.create(caller, job),
+    write: (caller: Caller, job: CheckedJob): Promise<CreatedJob> => jobs.create(caller, job),
   };
 }
 

@@ -19,14 +19,6 @@ interface WatchedJobs {
   projectId?: string;
 }
 
-export interface JobChangeFeed {
-  /**
-   * Yields server-sent events with the current state of each job that was created or changed after a time in
-   * microseconds, until the signal aborts. Only the newest state of a job is sent to a watcher that is slow.
-   */
-  watch(jobs: WatchedJobs, options: { afterMicros: string; signal: AbortSignal }): AsyncGenerator<string>;
-}
-
 interface JobChange {
   id: string;
   micros: bigint;
@@ -62,12 +54,7 @@ const mostPending = 1_000;
  * Creates the feed of changed jobs of this process. All watchers of an organization, or of one of its projects, share
  * the queries for new changes; each queries for itself what changed before it came.
  */
-export function createJobChangeFeed({
-  lists,
-  wakeups,
-  lookEveryMs = 2_000,
-  restMs = 250,
-}: JobChangeFeedDeps): JobChangeFeed {
+export function createJobChangeFeed({ lists, wakeups, lookEveryMs = 2_000, restMs = 250 }: JobChangeFeedDeps) {
   const readers = new Map<string, SharedReader>();
 
   /** Yields pages of changes that were not sent. */
@@ -119,7 +106,14 @@ export function createJobChangeFeed({
   }
 
   return {
-    async *watch(jobs, { afterMicros, signal }) {
+    /**
+     * Yields server-sent events with the current state of each job that was created or changed after a time in
+     * microseconds, until the signal aborts. Only the newest state of a job is sent to a watcher that is slow.
+     */
+    async *watch(
+      jobs: WatchedJobs,
+      { afterMicros, signal }: { afterMicros: string; signal: AbortSignal },
+    ): AsyncGenerator<string> {
       const reader = readerOf(jobs);
       const watcher: Watcher = { bell: createJobEventBell(), pending: new Map(), isBehind: true };
       reader.watchers.add(watcher);
@@ -146,30 +140,25 @@ export function createJobChangeFeed({
   };
 }
 
-interface SentChanges {
-  /** Returns false for a change that was sent already, or that is older than what was sent of the job. */
-  add(id: string, micros: bigint): boolean;
-  newest(): bigint;
-  /** Time after which changes may not have been sent. */
-  queryFrom(): string;
-  /** Forgets changes that are too old to be read again. */
-  forgetOld(): void;
-}
+type SentChanges = ReturnType<typeof createSentChanges>;
 
-function createSentChanges(afterMicros: string): SentChanges {
+function createSentChanges(afterMicros: string) {
   const times = new Map<string, bigint>();
   let newest = BigInt(afterMicros);
   return {
-    add(id, micros) {
+    /** Returns false for a change that was sent already, or that is older than what was sent of the job. */
+    add(id: string, micros: bigint): boolean {
       const known = times.get(id);
       if (known !== undefined && known >= micros) return false;
       times.set(id, micros);
       if (micros > newest) newest = micros;
       return true;
     },
-    newest: () => newest,
-    queryFrom: () => String(newest < overlapMicros ? 0n : newest - overlapMicros),
-    forgetOld() {
+    newest: (): bigint => newest,
+    /** Time after which changes may not have been sent. */
+    queryFrom: (): string => String(newest < overlapMicros ? 0n : newest - overlapMicros),
+    /** Forgets changes that are too old to be read again. */
+    forgetOld(): void {
       for (const [id, micros] of times) if (micros < newest - overlapMicros) times.delete(id);
     },
   };

@@ -26,11 +26,6 @@ export interface JobEventReader extends Disposable {
   changed(signal: AbortSignal): Promise<void>;
 }
 
-export interface JobEventFeed {
-  /** Starts watching a job of the owner. */
-  watch(owner: Owner, jobId: string): JobEventReader;
-}
-
 interface WatchedJob {
   bells: Set<JobEventBell>;
   /** Pages since the last change by the event before them, the most recently used last. */
@@ -44,6 +39,8 @@ const pagesKept = 8;
 /** Watchers that continue in one turn of the event loop, at about 30 µs each. */
 const watchersPerTurn = 100;
 
+export type JobEventFeed = ReturnType<typeof createJobEventFeed>;
+
 /**
  * Creates the feed of job events of this process. All watchers of a job that have received the same events share one
  * query and one text; only those that fell behind query for themselves.
@@ -51,7 +48,7 @@ const watchersPerTurn = 100;
 export function createJobEventFeed(deps: {
   events: Pick<JobEventStore, 'read'>;
   wakeups: Pick<JobEventWakeups, 'onChange'>;
-}): JobEventFeed {
+}) {
   const { events, wakeups } = deps;
   const watched = new Map<string, WatchedJob>();
   let turn: Promise<void> = Promise.resolve();
@@ -92,7 +89,8 @@ export function createJobEventFeed(deps: {
   }
 
   return {
-    watch(owner, jobId) {
+    /** Starts watching a job of the owner. */
+    watch(owner: Owner, jobId: string): JobEventReader {
       const key = `${owner.organizationId} ${jobId}`;
       const job = watchedJob(key, jobId);
       const bell = createJobEventBell();

@@ -3,13 +3,6 @@ import type { DueEntry, OutboxStore } from '../../db/jobs/outbox.ts';
 import type { IsDue } from '../../lib/share-looks.ts';
 import type { StartJob } from './job-starter.ts';
 
-export interface OutboxSweeper {
-  /** Triggers a sweep now instead of at the next tick. It never waits and never throws. */
-  wake(): void;
-  /** Stops the sweeper and waits for the starts in flight. */
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
 export interface OutboxSweeperDeps {
   outbox: OutboxStore;
   startJob: StartJob;
@@ -38,7 +31,7 @@ export function createOutboxSweeper({
   failure = 'job not started yet; retrying',
   intervalMs = 250,
   leaseMs = 5_000,
-}: OutboxSweeperDeps): OutboxSweeper {
+}: OutboxSweeperDeps) {
   const running = new Set<Promise<void>>();
   let isSweeping = false;
   let isWanted = false;
@@ -70,6 +63,7 @@ export function createOutboxSweeper({
     }
   }
 
+  /** Triggers a sweep now instead of at the next tick. It never waits and never throws. */
   function wake(): void {
     if (isStopped) return;
     isWanted = true;
@@ -98,7 +92,8 @@ export function createOutboxSweeper({
 
   return {
     wake,
-    async [Symbol.asyncDispose]() {
+    /** Stops the sweeper and waits for the starts in flight. */
+    async [Symbol.asyncDispose](): Promise<void> {
       isStopped = true;
       isWanted = false;
       clearInterval(timer);

@@ -20,12 +20,6 @@ export interface Gap extends QuestionTotals {
   questions: (GapQuestion & { remarks: string[] })[];
 }
 
-export interface Gaps {
-  /** Lists the gaps: those being worked on first, then the most frequently asked, then the dismissed ones. */
-  list(site: SiteRow): Promise<Gap[]>;
-  find(site: SiteRow, id: string): Promise<Gap | null>;
-}
-
 /** Maximum number of unanswered questions considered, newest first. */
 const mostQuestions = 2_000;
 /** Maximum number of listed gaps per kind: the newest of those worked on or dismissed, the most asked of the others. */
@@ -43,7 +37,9 @@ export interface GapsDeps {
   threadQueue: ThreadQueue;
 }
 
-export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps {
+export type Gaps = ReturnType<typeof createGaps>;
+
+export function createGaps({ conversations, gaps, threadQueue }: GapsDeps) {
   const kept = new Map<string, { digest: string; clustered: Promise<Clustered> }>();
 
   /** Returns a site's clusters, which are computed only once for the same questions. */
@@ -58,6 +54,7 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
     return clustered;
   }
 
+  /** Lists the gaps: those being worked on first, then the most frequently asked, then the dismissed ones. */
   async function list(site: SiteRow): Promise<Gap[]> {
     const [asked, stored] = await Promise.all([
       conversations.listUnanswered(site, mostQuestions),
@@ -99,7 +96,7 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
 
   return {
     list,
-    async find(site, id) {
+    async find(site: SiteRow, id: string): Promise<Gap | null> {
       const listed = (await list(site)).find((gap) => gap.id === id);
       const stored = listed === undefined ? await gaps.find(site, id) : null;
       return listed ?? (stored === null ? null : counted(stored));

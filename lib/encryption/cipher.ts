@@ -12,26 +12,19 @@ interface Sealed {
   bytes: Buffer;
 }
 
-/** AES-256-GCM with a list of keys: the first seals, and each opens the values sealed under it. */
-export interface Cipher {
-  /** Id of the key that seals. Null if there is none; `seal` then returns null. */
-  readonly keyId: string | null;
-  /** `owner` states what the value is and whose; the value opens only with the same `owner`. */
-  seal(plain: Uint8Array, owner: string): Sealed | null;
-  /** Throws SealedError. */
-  open(sealed: { keyId: string; bytes: Uint8Array }, owner: string): Buffer;
-}
-
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-export function createCipher(keys: readonly EncryptionKey[]): Cipher {
+/** AES-256-GCM with a list of keys: the first seals, and each opens the values sealed under it. */
+export function createCipher(keys: readonly EncryptionKey[]) {
   const [first = null] = keys;
   const byId = new Map(keys.map((key) => [key.id, key.secret]));
   return {
+    /** Id of the key that seals. Null if there is none; `seal` then returns null. */
     keyId: first?.id ?? null,
-    seal(plain, owner) {
+    /** `owner` states what the value is and whose; the value opens only with the same `owner`. */
+    seal(plain: Uint8Array, owner: string): Sealed | null {
       if (first === null) return null;
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, first.secret, nonce, { authTagLength: tagBytes });
@@ -39,7 +32,8 @@ export function createCipher(keys: readonly EncryptionKey[]): Cipher {
       const bytes = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
       return { keyId: first.id, bytes };
     },
-    open({ keyId, bytes }, owner) {
+    /** Throws SealedError. */
+    open({ keyId, bytes }: { keyId: string; bytes: Uint8Array }, owner: string): Buffer {
       const secret = byId.get(keyId);
       if (secret === undefined) {
         throw new SealedError(`The encryption key ${keyId} is missing. Add it to DOCKET_ENCRYPTION_KEYS.`);

@@ -1,31 +1,27 @@
 import { createCipher } from './cipher.ts';
 import type { EncryptionKey } from './keys.ts';
 
-/** Seals values before they are stored. Without keys, values are stored as they are. */
-export interface SecretBox {
-  /** Id of the key that seals; null if nothing is sealed. */
-  readonly keyId: string | null;
-  /**
-   * Returns `enc:v1:<key id>:<base64url>`. `owner` states what the value is and whose, such as
-   * `project-credential/prj_…`. The sealed text opens for that owner only, so that a row copied over another one is
-   * rejected.
-   */
-  seal(text: string, owner: string): string;
-  /** Returns the value; one stored before encryption was turned on is returned unchanged. Throws SealedError. */
-  open(stored: string, owner: string): string;
-}
-
 const headPattern = /^enc:v1:([A-Za-z0-9._-]{1,32}):/;
 
-export function createSecretBox(keys: readonly EncryptionKey[]): SecretBox {
+export type SecretBox = ReturnType<typeof createSecretBox>;
+
+/** Seals values before they are stored. Without keys, values are stored as they are. */
+export function createSecretBox(keys: readonly EncryptionKey[]) {
   const cipher = createCipher(keys);
   return {
+    /** Id of the key that seals; null if nothing is sealed. */
     keyId: cipher.keyId,
-    seal(text, owner) {
+    /**
+     * Returns `enc:v1:<key id>:<base64url>`. `owner` states what the value is and whose, such as
+     * `project-credential/prj_…`. The sealed text opens for that owner only, so that a row copied over another one is
+     * rejected.
+     */
+    seal(text: string, owner: string): string {
       const sealed = cipher.seal(Buffer.from(text), owner);
       return sealed === null ? text : `enc:v1:${sealed.keyId}:${sealed.bytes.toString('base64url')}`;
     },
-    open(stored, owner) {
+    /** Returns the value; one stored before encryption was turned on is returned unchanged. Throws SealedError. */
+    open(stored: string, owner: string): string {
       const head = headPattern.exec(stored);
       if (head === null) return stored;
       const [{ length }, keyId = ''] = head;

@@ -13,22 +13,6 @@ export interface EgressOptions {
   resolve?: Resolve;
 }
 
-/** Connects to repositories and forges. A private address is refused unless its host is in `privateHosts`. */
-export interface Egress {
-  /**
-   * Returns the addresses at which a URL's host may be reached; none when the host is itself an address. Throws
-   * PrivateAddressError, or the resolver's error.
-   */
-  addressesOf(url: URL, signal: AbortSignal): Promise<string[]>;
-  /**
-   * Fetches JSON from the checked addresses only, over a connection of its own, and follows no redirects. Fails after 30
-   * seconds, and with AnswerLimitError after 8 MB or 50,000 values.
-   */
-  fetch(url: string | URL, init?: RequestInit): Promise<Response>;
-  /** Returns a response from the checked addresses as it arrives, over a connection of its own. Follows no redirects. */
-  request(url: URL, init: RequestInit & { signal: AbortSignal }): Promise<IncomingMessage>;
-}
-
 /** An answer has more bytes or values than may be read. */
 export class AnswerLimitError extends Error {
   override name = 'AnswerLimitError';
@@ -39,7 +23,10 @@ const longestAnswer = 8 * 1024 * 1024;
 const answerLimits = { deepest: 64, mostValues: 50_000 };
 const withoutBody = new Set([204, 205, 304]);
 
-export function createEgress({ privateHosts = [], resolve }: EgressOptions = {}): Egress {
+export type Egress = ReturnType<typeof createEgress>;
+
+/** Connects to repositories and forges. A private address is refused unless its host is in `privateHosts`. */
+export function createEgress({ privateHosts = [], resolve }: EgressOptions = {}) {
   const publicLookup = createPublicLookup(resolve);
   const anyLookup = createLookup(resolve);
 
@@ -51,6 +38,7 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
     return publicLookup;
   }
 
+  /** Returns a response from the checked addresses as it arrives, over a connection of its own. Follows no redirects. */
   async function request(
     address: URL,
     { method = 'GET', headers, body, signal }: RequestInit & { signal: AbortSignal },
@@ -67,11 +55,19 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
   }
 
   return {
-    async addressesOf(url, signal) {
+    /**
+     * Returns the addresses at which a URL's host may be reached; none when the host is itself an address. Throws
+     * PrivateAddressError, or the resolver's error.
+     */
+    async addressesOf(url: URL, signal: AbortSignal): Promise<string[]> {
       const lookup = lookupOf(url);
       return literalOf(url) === null ? await addressesBy(lookup, url.hostname, signal) : [];
     },
-    async fetch(url, { signal, ...init } = {}) {
+    /**
+     * Fetches JSON from the checked addresses only, over a connection of its own, and follows no redirects. Fails after 30
+     * seconds, and with AnswerLimitError after 8 MB or 50,000 values.
+     */
+    async fetch(url: string | URL, { signal, ...init }: RequestInit = {}): Promise<Response> {
       const until = AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]);
       return await responseOf(await request(new URL(url), { ...init, signal: until }));
     },

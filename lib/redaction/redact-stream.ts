@@ -2,13 +2,6 @@ import { compact, formsOf } from './known-forms.ts';
 import type { MaskedSecrets } from './known-secrets.ts';
 import { mark } from './mark.ts';
 
-export interface StreamRedactor {
-  /** Accepts the next chunk and returns the scrubbed text that is now safe to show. */
-  push(text: string): string;
-  /** Returns the text that was held back, once the stream has ended. */
-  end(): string;
-}
-
 /** Secrets, and the function that removes them. */
 export type StreamRedactorDeps = Pick<MaskedSecrets, 'redact' | 'values'>;
 
@@ -26,11 +19,13 @@ const runLength = 12;
 /** Maximum length of a fixed-length token including its line breaks. */
 const splitTokenLength = 300;
 
+export type StreamRedactor = ReturnType<typeof createStreamRedactor>;
+
 /**
  * Scrubs a text that arrives in chunks as if it had arrived at once. Anything that may be the beginning of a secret is
  * held back until enough of it has arrived to decide.
  */
-export function createStreamRedactor({ redact, values }: StreamRedactorDeps): StreamRedactor {
+export function createStreamRedactor({ redact, values }: StreamRedactorDeps) {
   const beginOfSecret = createSecretSearch(values);
   let held = '';
   let context = '';
@@ -45,7 +40,8 @@ export function createStreamRedactor({ redact, values }: StreamRedactorDeps): St
   }
 
   return {
-    push(text) {
+    /** Accepts the next chunk and returns the scrubbed text that is now safe to show. */
+    push(text: string): string {
       held += text;
       const seen = context + held;
       const openAt = [beginOfSecret(seen), beginOfToken(seen), beginOfSplitToken(seen), beginOfPrivateKey(seen)];
@@ -54,7 +50,8 @@ export function createStreamRedactor({ redact, values }: StreamRedactorDeps): St
       held = held.slice(cut);
       return shown;
     },
-    end() {
+    /** Returns the text that was held back, once the stream has ended. */
+    end(): string {
       const shown = show(held);
       held = '';
       return shown;

@@ -117,23 +117,19 @@ function checkCertificate(variable: string, pem: Buffer | null, key: Buffer | nu
   if (!isPair) throw new ConfigError(`${variable} and TEMPORAL_TLS_CLIENT_KEY_PATH do not belong to each other.`);
 }
 
-export interface TemporalCredentialSource extends Disposable {
-  current(): TemporalCredentials;
-  /** Calls the listener when the files hold different credentials. */
-  onChange(listener: (credentials: TemporalCredentials) => void): Disposable;
-}
-
 export interface TemporalCredentialOptions {
   /** Called with a ConfigError when the files cannot be used; the previous credentials stay in use. */
   onFailure(error: unknown): void;
   everyMs?: number;
 }
 
+export type TemporalCredentialSource = ReturnType<typeof openTemporalCredentials>;
+
 /** Holds the credentials and polls their files, so that a rotation needs no restart. Throws ConfigError. */
 export function openTemporalCredentials(
   settings: TemporalSettings,
   { onFailure, everyMs = 10_000 }: TemporalCredentialOptions,
-): TemporalCredentialSource {
+) {
   let current = readTemporalCredentials(settings);
   const listeners = new Set<(credentials: TemporalCredentials) => void>();
   const hasFiles = Object.values(settings.files).some((file) => file !== null);
@@ -153,8 +149,9 @@ export function openTemporalCredentials(
   }
 
   return {
-    current: () => current,
-    onChange(listener) {
+    current: (): TemporalCredentials => current,
+    /** Calls the listener when the files hold different credentials. */
+    onChange(listener: (credentials: TemporalCredentials) => void): Disposable {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },

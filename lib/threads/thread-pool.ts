@@ -4,16 +4,6 @@ import { ThreadQueueError } from './thread-queue.ts';
 /** Response of a thread of a pool to a request. */
 export type PoolAnswer<Result = unknown> = { result: Result } | { error: Error };
 
-export interface ThreadPool extends AsyncDisposable {
-  /**
-   * Has a thread answer a request; each thread answers one at a time. Throws ThreadQueueError when too many are waiting,
-   * or when the answer takes too long.
-   */
-  run<Result>(request: object, signal: AbortSignal): Promise<Result>;
-  /** Sends a message that has no answer to all threads. */
-  tell(message: object): void;
-}
-
 export interface ThreadPoolOptions {
   /** A module that answers each request with a `PoolAnswer`, in order. */
   script: URL;
@@ -52,7 +42,7 @@ export function createThreadPool({
   deadlineMs,
   ahead = 0,
   resourceLimits,
-}: ThreadPoolOptions): ThreadPool {
+}: ThreadPoolOptions) {
   const threads = new Set<Thread>();
   const queue: Request[] = [];
 
@@ -103,6 +93,10 @@ export function createThreadPool({
   }
 
   return {
+    /**
+     * Has a thread answer a request; each thread answers one at a time. Throws ThreadQueueError when too many are waiting,
+     * or when the answer takes too long.
+     */
     async run<Result>(message: object, signal: AbortSignal): Promise<Result> {
       signal.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -130,7 +124,8 @@ export function createThreadPool({
         signal.removeEventListener('abort', onAbort);
       }
     },
-    tell(message) {
+    /** Sends a message that has no answer to all threads. */
+    tell(message: object): void {
       for (const { worker } of threads) worker.postMessage(message);
     },
     async [Symbol.asyncDispose]() {

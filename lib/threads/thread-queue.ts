@@ -6,11 +6,6 @@ export class ThreadQueueError extends Error {
   override name = 'ThreadQueueError';
 }
 
-export interface ThreadQueue {
-  /** Runs a task as soon as its turn comes. Throws ThreadQueueError. */
-  run<Data, Answer>(task: Pick<ThreadTask<Data>, 'script' | 'data'>): Promise<Answer>;
-}
-
 export interface ThreadQueueLimits {
   /** Largest number of concurrent threads. */
   atOnce: number;
@@ -21,11 +16,14 @@ export interface ThreadQueueLimits {
   heapMb: number;
 }
 
+export type ThreadQueue = ReturnType<typeof createThreadQueue>;
+
 /** Moves large work off the event loop. Each task runs in a thread of its own, which ends with it. */
-export function createThreadQueue({ atOnce, waiting, deadlineMs, heapMb }: ThreadQueueLimits): ThreadQueue {
+export function createThreadQueue({ atOnce, waiting, deadlineMs, heapMb }: ThreadQueueLimits) {
   const turns = createTurns(atOnce);
   return {
-    async run(task) {
+    /** Runs a task as soon as its turn comes. Throws ThreadQueueError. */
+    async run<Data, Answer>(task: Pick<ThreadTask<Data>, 'script' | 'data'>): Promise<Answer> {
       const signal = AbortSignal.timeout(deadlineMs);
       if (turns.waiting >= waiting) throw new ThreadQueueError('Too many tasks are waiting for a thread.');
       try {

@@ -1,17 +1,9 @@
 import { closeSync, existsSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 
-export interface LogFile extends Disposable {
-  /**
-   * Appends a line. A line that cannot be written, for example on a full disk, is dropped: the process matters more
-   * than its log.
-   */
-  write(line: string): void;
-}
-
 const longestFile = 10 * 1024 * 1024;
 
 /** Opens a file for appending lines. When it grows too long, it is renamed to `<file>.1` and a new file is started. */
-export function openLogFile(file: string): LogFile {
+export function openLogFile(file: string) {
   let descriptor = openSync(file, 'a', 0o600);
   let size = fstatSync(descriptor).size;
   let isOpen = true;
@@ -25,7 +17,11 @@ export function openLogFile(file: string): LogFile {
   }
 
   return {
-    write(line) {
+    /**
+     * Appends a line. A line that cannot be written, for example on a full disk, is dropped: the process matters more
+     * than its log.
+     */
+    write(line: string): void {
       if (!isOpen) return; // a process may write until it exits
       try {
         if (size > longestFile) beginAnew();

@@ -6,25 +6,17 @@ import { codeOf } from '../../lib/error-code.ts';
 const recordSchema = z.record(z.string(), z.object({ pid: z.number().int().positive(), identity: z.string() }));
 type Entries = z.infer<typeof recordSchema>;
 
-export interface ProcessRecord {
-  /** Records the process that currently runs under a name; null when none does. */
-  note(name: string, pid: number | null): Promise<void>;
-  /** Writes the record again. */
-  save(): Promise<void>;
-  /** Returns the process id that this or an earlier supervisor recorded under a name. */
-  pidOf(name: string): number | null;
-  /** Ends the processes that a killed supervisor left running. Returns their names. */
-  endLeftovers(): Promise<string[]>;
-}
+export type ProcessRecord = Awaited<ReturnType<typeof openProcessRecord>>;
 
 /**
  * Records the processes of a home in a file, so that the next start can end those of a killed supervisor. A process is
  * identified by its id and start time: an id that was reused by another process is left alone.
  */
-export async function openProcessRecord(file: string): Promise<ProcessRecord> {
+export async function openProcessRecord(file: string) {
   const entries = await readEntries(file);
   let writing = Promise.resolve();
 
+  /** Writes the record again. */
   function save(): Promise<void> {
     const write = async () => {
       await writeFile(`${file}.new`, JSON.stringify(entries), { mode: 0o600 });
@@ -36,15 +28,18 @@ export async function openProcessRecord(file: string): Promise<ProcessRecord> {
   }
 
   return {
-    async note(name, pid) {
+    /** Records the process that currently runs under a name; null when none does. */
+    async note(name: string, pid: number | null): Promise<void> {
       const identity = pid === null ? null : await identityOf(pid);
       if (pid === null || identity === null) delete entries[name];
       else entries[name] = { pid, identity };
       await save();
     },
     save,
-    pidOf: (name) => entries[name]?.pid ?? null,
-    async endLeftovers() {
+    /** Returns the process id that this or an earlier supervisor recorded under a name. */
+    pidOf: (name: string): number | null => entries[name]?.pid ?? null,
+    /** Ends the processes that a killed supervisor left running. Returns their names. */
+    async endLeftovers(): Promise<string[]> {
       const ended: string[] = [];
       await Promise.all(
         Object.entries(entries).map(async ([name, { pid, identity }]) => {

@@ -11,14 +11,6 @@ import { untilSuccess } from './until-success.ts';
 
 const names = ['api', 'worker', 'postgres', 'temporal'] as const;
 
-/** The four processes of a home, with their ids and log files. */
-export interface StackChildren extends Disposable {
-  hooksOf(name: ChildName): SupervisorHooks;
-  pids(): LocalJson['pids'];
-  /** Calls `write` now and after each change of a process id. */
-  onChange(write: () => Promise<void>): Promise<void>;
-}
-
 export interface ChildrenOptions {
   home: Home;
   log(line: string): void;
@@ -27,8 +19,11 @@ export interface ChildrenOptions {
   isFresh: boolean;
 }
 
+/** The four processes of a home, with their ids and log files. */
+export type StackChildren = Awaited<ReturnType<typeof openChildren>>;
+
 /** Ends the processes that an earlier supervisor left running on the home, and records those that this one starts. */
-export async function openChildren({ home, log, signal, isFresh }: ChildrenOptions): Promise<StackChildren> {
+export async function openChildren({ home, log, signal, isFresh }: ChildrenOptions) {
   const record = await openProcessRecord(join(home.directory, 'processes.json'));
   const leftovers = await record.endLeftovers();
   if (leftovers.length > 0) log(`Stopped processes left over from an earlier start: ${leftovers.sort().join(', ')}`);
@@ -56,7 +51,7 @@ export async function openChildren({ home, log, signal, isFresh }: ChildrenOptio
     }
   }
   return {
-    hooksOf(name) {
+    hooksOf(name: ChildName): SupervisorHooks {
       const isService = name === 'api' || name === 'worker';
       return {
         log,
@@ -69,13 +64,14 @@ export async function openChildren({ home, log, signal, isFresh }: ChildrenOptio
         onPid: (pid) => note(name, pid),
       };
     },
-    pids: () => ({
+    pids: (): LocalJson['pids'] => ({
       api: record.pidOf('api'),
       worker: record.pidOf('worker'),
       postgres: record.pidOf('postgres'),
       temporal: record.pidOf('temporal'),
     }),
-    async onChange(writer) {
+    /** Calls `write` now and after each change of a process id. */
+    async onChange(writer: () => Promise<void>): Promise<void> {
       write = writer;
       await writeInTurn();
     },

@@ -39,18 +39,13 @@ export interface SupervisorHooks {
   attempts?: number;
 }
 
-export interface SupervisedProcess extends AsyncDisposable {
-  readonly name: string;
-  readonly pid: number | null;
-  /** Ends the process and starts it again at once, without backoff. */
-  restart(): Promise<void>;
-}
+export type SupervisedProcess = Awaited<ReturnType<typeof superviseProcess>>;
 
 /**
  * Starts a process, waits until it is ready, and restarts it with backoff whenever it exits, until it is disposed of.
  * Throws StartError with its last output when the first start fails.
  */
-export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks): Promise<SupervisedProcess> {
+export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks) {
   const { log, backOffMs = 250, longestBackOffMs = 10_000, steadyMs = 5_000, attempts = 1 } = hooks;
   const stopping = new AbortController();
   let running: RunningProcess | null = null;
@@ -129,7 +124,8 @@ export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks
     get pid() {
       return running?.pid ?? null;
     },
-    async restart() {
+    /** Ends the process and starts it again at once, without backoff. */
+    async restart(): Promise<void> {
       if (running === null) return; // it is about to restart anyway
       isRestartWanted = true;
       await running.end({ signal: spec.stopSignal, timeoutMs: spec.stopTimeoutMs });

@@ -18,11 +18,6 @@ export interface WatchdogDeps {
   jobsAtOnce?: number;
 }
 
-export interface Watchdog {
-  /** Checks every idle job; after an error, the next round continues where this one ended. Returns how many it failed. */
-  check(): Promise<number>;
-}
-
 const goOn = 'A follow-up message continues from the last stored step.';
 const executionLost = `The turn's execution in Temporal is gone, for example after a restore of a backup. ${goOn}`;
 /** The run may take longer than the limits of the turn: only the lack of a worker, or of its database, uses up that time. */
@@ -32,12 +27,13 @@ const runTimedOut = `The turn's run in Temporal timed out before a worker could 
  * Fails the jobs whose execution ended without recording it: it exceeded the run timeout, was terminated by hand, or
  * was lost by Temporal. A job whose execution is running is never touched.
  */
-export function createWatchdog(deps: WatchdogDeps): Watchdog {
+export function createWatchdog(deps: WatchdogDeps) {
   const { idleJobs, jobs, client, log, idleMs = 3 * 60_000, jobsAtOnce = 100 } = deps;
 
   /** The last job that was checked; empty at the end. */
   let last = '';
 
+  /** Checks every idle job; after an error, the next round continues where this one ended. Returns how many it failed. */
   async function check(): Promise<number> {
     let failed = 0;
     do {

@@ -1,11 +1,3 @@
-/** Splits a Markdown text that arrives in chunks into its blocks, which end at blank lines outside fenced code. */
-export interface BlockReader {
-  /** Accepts more text and returns the blocks that are complete, with the blank lines that follow them. */
-  push(text: string): string[];
-  /** Returns the rest at the end of the text; empty when there is none. */
-  flush(): string;
-}
-
 /** A part of a block that stands or falls as a whole: fenced code, a row of a table, or a line of sentences. */
 export interface Line {
   kind: 'code' | 'row' | 'sentences';
@@ -22,7 +14,8 @@ const beginning = /^[ \t]*(?:$|[-*+>|#]|\d{1,9}[.)]|`{3}|~{3})/;
 const opaque = /(`{1,3})[^`\n]{1,200}\1|\[[^[\]\n]{0,500}\]\([^()\n]{0,2000}\)/g;
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-export function createBlockReader(): BlockReader {
+/** Splits a Markdown text that arrives in chunks into its blocks, which end at blank lines outside fenced code. */
+export function createBlockReader() {
   let block = '';
   let line = '';
   let openFence: string | null = null;
@@ -39,13 +32,15 @@ export function createBlockReader(): BlockReader {
   }
 
   return {
-    push(text) {
+    /** Accepts more text and returns the blocks that are complete, with the blank lines that follow them. */
+    push(text: string): string[] {
       return text.split(/(?<=\n)/).flatMap((part) => {
         line += part;
         return part.endsWith('\n') ? endLine() : [];
       });
     },
-    flush() {
+    /** Returns the rest at the end of the text; empty when there is none. */
+    flush(): string {
       const rest = block + line;
       block = '';
       line = '';

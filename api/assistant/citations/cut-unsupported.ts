@@ -1,20 +1,11 @@
 import { createBlockReader, markerOf } from './blocks.ts';
 import { createBlockCheck, isSentence, type CheckedSentence, type CitedPages } from './citations.ts';
 
-export interface SupportFilter {
-  /** Accepts more text of the answer and returns what is supported of the blocks that are complete. */
-  push(text: string): string;
-  /** Returns the rest at the end of the answer. */
-  flush(): string;
-  /** Returns how many statements were left out so far. */
-  leftOut(): number;
-}
-
 /**
  * Creates a filter that leaves out the sentences of an answer that state what the pages they cite do not contain. Code
  * and a row of a table are left out as a whole, and a table without its head.
  */
-export function createSupportFilter(pages: CitedPages): SupportFilter {
+export function createSupportFilter(pages: CitedPages) {
   const reader = createBlockReader();
   const check = createBlockCheck(pages);
   let leftOut = 0;
@@ -57,8 +48,11 @@ export function createSupportFilter(pages: CitedPages): SupportFilter {
   }
 
   return {
-    push: (text) => reader.push(text).map(supportedOf).join(''),
-    flush: () => supportedOf(reader.flush()),
-    leftOut: () => leftOut,
+    /** Accepts more text of the answer and returns what is supported of the blocks that are complete. */
+    push: (text: string): string => reader.push(text).map(supportedOf).join(''),
+    /** Returns the rest at the end of the answer. */
+    flush: (): string => supportedOf(reader.flush()),
+    /** Returns how many statements were left out so far. */
+    leftOut: (): number => leftOut,
   };
 }

@@ -16,13 +16,6 @@ export interface CheckedText {
   cited: string[];
 }
 
-export interface LinkChecker {
-  /** Accepts the next delta and returns the text whose meaning no later text can change. */
-  push(delta: string): CheckedText;
-  /** Returns the rest at the end of the answer. */
-  flush(): CheckedText;
-}
-
 /** Number of characters after which an undecided line counts as words. */
 const longestBeginning = 300;
 /** Longest line of code, in characters. Longer ones are broken. */
@@ -40,7 +33,7 @@ const certainWords = new RegExp(
  * does not know keeps its text and loses its URL, images become links, and HTML is removed. The result is written
  * so that no Markdown reader finds another address in it; code stays as it is.
  */
-export function createLinkChecker(resolve: (target: string) => LinkTarget | null): LinkChecker {
+export function createLinkChecker(resolve: (target: string) => LinkTarget | null) {
   let cited: string[] = [];
   let lines = createLineReader();
   /** The current, incomplete line. */
@@ -139,8 +132,10 @@ export function createLinkChecker(resolve: (target: string) => LinkTarget | null
   }
 
   return {
-    push: (delta) => checked(takeDelta(clean(delta))),
-    flush() {
+    /** Accepts the next delta and returns the text whose meaning no later text can change. */
+    push: (delta: string): CheckedText => checked(takeDelta(clean(delta))),
+    /** Returns the rest at the end of the answer. */
+    flush(): CheckedText {
       const rest = line === '' || isBegun ? '' : endLine();
       lines = createLineReader();
       return checked(rest + inline.finish());

@@ -11,11 +11,6 @@ interface Line {
   goesOn: boolean;
 }
 
-export interface LineReader {
-  /** Reads the next line, including its line break. */
-  read(line: string): Line;
-}
-
 const longestPrefix = 60;
 const prefixForm = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*/;
 /** Number of lines in a list or quote after which the next line at the margin counts as the start of a document. */
@@ -24,14 +19,15 @@ const longestBlock = 500;
 /**
  * Creates a reader that classifies lines as they arrive with micromark's tokenizer, which keeps state between lines.
  */
-export function createLineReader(): LineReader {
+export function createLineReader() {
   // an answer of one line, and what follows the last one, need no tokenizer
   let document: ReturnType<typeof createDocument> | null = null;
   let offset = 0;
   let lines = 0;
 
   return {
-    read(line) {
+    /** Reads the next line, including its line break. */
+    read(line: string): Line {
       if (lines >= longestBlock && /^\S/.test(line) && document?.isInFence() !== true) {
         document = null;
         offset = 0;

@@ -1,17 +1,3 @@
-/**
- * Watches the written lines for the start of a table, as leniently as the most lenient Markdown reader. A table row is
- * split at every `|`, even inside code, so code in a paragraph may not be code in a table.
- */
-export interface TableWatch {
-  /** Reports whether the current line may be a table row once these words are written. */
-  mayBeRow(words: string): boolean;
-  takeMarkup(text: string): void;
-  /** Returns the words, escaping a line that could turn the line before it into the head of a table. */
-  takeWords(text: string): string;
-  /** Ends any table, as a blank line or another block does. */
-  reset(): void;
-}
-
 /** Relevant properties of a line, stored instead of its text, which may be long. */
 interface LineShape {
   isBlank: boolean;
@@ -29,15 +15,21 @@ interface State {
 const blank: LineShape = { isBlank: true, isRule: true, hasCodeWithBar: false };
 const start: State = { line: blank, before: blank, isTable: false };
 
-export function createTableWatch(): TableWatch {
+/**
+ * Watches the written lines for the start of a table, as leniently as the most lenient Markdown reader. A table row is
+ * split at every `|`, even inside code, so code in a paragraph may not be code in a table.
+ */
+export function createTableWatch() {
   let state = start;
   return {
-    mayBeRow: (words) => words.split('\n').reduce(withPart, state).isTable,
-    takeMarkup(text) {
+    /** Reports whether the current line may be a table row once these words are written. */
+    mayBeRow: (words: string): boolean => words.split('\n').reduce(withPart, state).isTable,
+    takeMarkup(text: string): void {
       const hasCodeWithBar = state.line.hasCodeWithBar || (text.startsWith('`') && text.includes('|'));
       state = { ...state, line: { ...withText(state.line, text), hasCodeWithBar } };
     },
-    takeWords(text) {
+    /** Returns the words, escaping a line that could turn the line before it into the head of a table. */
+    takeWords(text: string): string {
       // once a line has words, further words change nothing
       if (!state.line.isBlank && !state.line.isRule && !text.includes('\n')) return text;
       const parts = text.split('\n').map((part, index) => {
@@ -48,7 +40,8 @@ export function createTableWatch(): TableWatch {
       });
       return parts.join('\n');
     },
-    reset() {
+    /** Ends any table, as a blank line or another block does. */
+    reset(): void {
       state = start;
     },
   };

@@ -1,17 +1,7 @@
-/** Writes code blocks with fences that every Markdown reader opens and closes at the same lines. */
-export interface FenceWriter {
-  isOpen(): boolean;
-  /** Opens a block. `prefix` contains the markers of the enclosing quotes and lists, `content` the opening line. */
-  open(prefix: string, content: string): string;
-  code(content: string): string;
-  /** Writes a line of an indented code block, with a fence around the block. */
-  indented(prefix: string, content: string): string;
-  close(): string;
-}
-
 const opening = /^([ \t]*)(`{3,}|~{3,})[ \t]*([\w+#.-]{0,40})/;
 
-export function createFenceWriter(): FenceWriter {
+/** Writes code blocks with fences that every Markdown reader opens and closes at the same lines. */
+export function createFenceWriter() {
   /** Opening fence of the current block; empty outside a block. */
   let marks = '';
   let language = '';
@@ -36,16 +26,18 @@ export function createFenceWriter(): FenceWriter {
   }
 
   return {
-    isOpen: () => marks !== '',
-    open(markers, content) {
+    isOpen: (): boolean => marks !== '',
+    /** Opens a block. `prefix` contains the markers of the enclosing quotes and lists, `content` the opening line. */
+    open(markers: string, content: string): string {
       const [, blanks = '', found = '```', name = ''] = opening.exec(content) ?? [];
       marks = found;
       language = name;
       indentation = new RegExp(`^ {0,${blanks.length}}`);
       return start(markers);
     },
-    code: (content) => line(content.replace(indentation, '')),
-    indented(markers, content) {
+    code: (content: string): string => line(content.replace(indentation, '')),
+    /** Writes a line of an indented code block, with a fence around the block. */
+    indented(markers: string, content: string): string {
       const isFirst = marks === '';
       if (isFirst) {
         marks = '```';
@@ -53,7 +45,7 @@ export function createFenceWriter(): FenceWriter {
       }
       return (isFirst ? start(markers) : '') + line(content.replace(/^(?: {4}| {0,3}\t)/, ''));
     },
-    close() {
+    close(): string {
       if (marks === '') return '';
       const last = `${prefix}${marks}\n`;
       marks = '';

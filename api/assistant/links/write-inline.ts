@@ -4,19 +4,6 @@ import { createTableWatch } from './table-watch.ts';
 import { removed, writeText, writeUrl } from './write-text.ts';
 import type { Resolve } from './write-text.ts';
 
-export interface InlineWriter {
-  /** Accepts more text, including line breaks, and returns the output that is certain by now. */
-  push(text: string): string;
-  /** Continues the paragraph on the next line. `prefix` is what precedes that line's words. */
-  goOn(prefix: string): string;
-  /** Ends the paragraph and returns the rest of it. */
-  finish(): string;
-  /** Reports whether all of the text has been returned. */
-  isEmpty(): boolean;
-  /** Ends the block, and with it any table. */
-  endBlock(): void;
-}
-
 /** Longest text held until a link, code or HTML ends, in characters. Beyond it, the opening counts as plain text. */
 const longestHold = 1_200;
 const longestWord = 800;
@@ -32,7 +19,7 @@ const label = /^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,99}$/u;
  * Creates a writer that rewrites the text of paragraphs. Links that resolve and code are written so that every Markdown
  * reader reads them alike; everything else becomes plain words.
  */
-export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: Resolve }): InlineWriter {
+export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: Resolve }) {
   let held = '';
   /** Whether `held` still contains the start of the paragraph, where link definitions are allowed. */
   let isStart = true;
@@ -220,7 +207,8 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
   }
 
   return {
-    push(text) {
+    /** Accepts more text, including line breaks, and returns the output that is certain by now. */
+    push(text: string): string {
       let written = '';
       for (let rest = text; rest !== '';) {
         const part = rest.slice(0, Math.max(1, longestHold - held.length));
@@ -231,19 +219,23 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
       }
       return written;
     },
-    goOn(prefix) {
+    /** Continues the paragraph on the next line. `prefix` is what precedes that line's words. */
+    goOn(prefix: string): string {
       if (!held.endsWith('\n')) return prefix;
       prefixes.set(held.length - 1, prefix);
       return '';
     },
-    finish() {
+    /** Ends the paragraph and returns the rest of it. */
+    finish(): string {
       const text = take(true);
       isStart = true;
       previous = '';
       return text;
     },
-    isEmpty: () => held === '',
-    endBlock: () => table.reset(),
+    /** Reports whether all of the text has been returned. */
+    isEmpty: (): boolean => held === '',
+    /** Ends the block, and with it any table. */
+    endBlock: (): void => table.reset(),
   };
 }
 

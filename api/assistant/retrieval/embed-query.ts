@@ -25,13 +25,6 @@ export function embeddingModelOf(
   };
 }
 
-export interface QueryEmbedder {
-  /** The name of the model; an index has it, too, if its vectors are comparable. */
-  name: string;
-  /** Returns the vector of a query; null when the model fails or is late. */
-  embed(query: string, signal: AbortSignal): Promise<readonly number[] | null>;
-}
-
 export interface QueryEmbedderDeps extends NamedEmbeddingModel {
   log: Logger;
   /** Time an answer waits for the vector. A slower call still fills the cache. */
@@ -47,8 +40,10 @@ const longestQuery = 2_000;
 /** Vectors of queries are short-lived: the same question comes again while it is typed, retried, or listed in pages. */
 const mostCached = 500;
 
+export type QueryEmbedder = ReturnType<typeof createQueryEmbedder>;
+
 /** Creates the embedder of queries. While its model fails or is late, searches go on by words. */
-export function createQueryEmbedder(deps: QueryEmbedderDeps): QueryEmbedder {
+export function createQueryEmbedder(deps: QueryEmbedderDeps) {
   const { name, model, queryPrefix, log, patienceMs = 800, pauseMs } = deps;
   const optional = createOptionalModel({ log, name: 'embedding', instead: 'searching by words', patienceMs, pauseMs });
   // only a process with an embedding model loads the SDK
@@ -67,8 +62,10 @@ export function createQueryEmbedder(deps: QueryEmbedderDeps): QueryEmbedder {
   }
 
   return {
+    /** The name of the model; an index has it, too, if its vectors are comparable. */
     name,
-    async embed(query, signal) {
+    /** Returns the vector of a query; null when the model fails or is late. */
+    async embed(query: string, signal: AbortSignal): Promise<readonly number[] | null> {
       const value = query.slice(0, longestQuery);
       const known = vectors.get(value);
       if (known !== undefined) return known;

@@ -23,17 +23,6 @@ interface QueryRewriterDeps {
   patienceMs: number;
 }
 
-export interface QueryRewriter {
-  /**
-   * Returns the query with which to search for a question that needs its conversation or the reader's page, by the model
-   * of its site. The query is null, and the search goes on as without a model, if the site has no model, if the question
-   * needs nothing, or if the model fails, is late, returns no query or does not fit the budget.
-   */
-  rewrite(request: RewriteRequest): Promise<RewrittenQuery>;
-  /** Counts the calls by their outcome. */
-  outcomes: Counter<'outcome'>;
-}
-
 interface RewriteRequest {
   site: SiteRow;
   index: Pick<SitePages, 'page'>;
@@ -65,8 +54,10 @@ const instructions = `You write the search query for the last question of a read
 - Keep names, code, options and error messages exactly. Write in the language of the page and the answers if you see it, else in that of the question.
 - Reply with the query alone, on one line.`;
 
+export type QueryRewriter = ReturnType<typeof createQueryRewriter>;
+
 /** Creates the rewriting of questions. A model that fails or is late is not asked for a while, on any site. */
-export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }: QueryRewriterDeps): QueryRewriter {
+export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }: QueryRewriterDeps) {
   const models = new Map<string, OptionalModel>();
   const queries = new Map<string, string>();
   const outcomes = new Counter({
@@ -86,8 +77,14 @@ export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }
   }
 
   return {
+    /** Counts the calls by their outcome. */
     outcomes,
-    async rewrite({ site, signal, ...rest }) {
+    /**
+     * Returns the query with which to search for a question that needs its conversation or the reader's page, by the model
+     * of its site. The query is null, and the search goes on as without a model, if the site has no model, if the question
+     * needs nothing, or if the model fails, is late, returns no query or does not fit the budget.
+     */
+    async rewrite({ site, signal, ...rest }: RewriteRequest): Promise<RewrittenQuery> {
       const modelName = site.queryRewriting;
       const given = modelName === null ? null : givenOf(rest);
       if (modelName === null || given === null) return { query: null, costMicros: () => 0 };

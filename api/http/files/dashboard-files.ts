@@ -2,18 +2,13 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { staticFileOf, type StaticFile } from './static-file.ts';
 
-export interface DashboardFiles {
-  /** Returns the file at a path below `/`; null when it does not exist or no dashboard has been built. */
-  find(path: string): Promise<StaticFile | null>;
-  /** Returns the app's HTML page; null when no dashboard has been built. */
-  index(): Promise<StaticFile | null>;
-}
+export type DashboardFiles = ReturnType<typeof createDashboardFiles>;
 
 /**
  * Holds the built dashboard in memory and reloads it after a new build. Only names found in the directory are served,
  * so no path leads out of it.
  */
-export function createDashboardFiles({ directory }: { directory: string }): DashboardFiles {
+export function createDashboardFiles({ directory }: { directory: string }) {
   let loaded: { builtAt: number; files: Promise<Map<string, StaticFile>> } | null = null;
 
   async function current(): Promise<Map<string, StaticFile>> {
@@ -33,8 +28,10 @@ export function createDashboardFiles({ directory }: { directory: string }): Dash
   }
 
   return {
-    find: async (path) => (await current()).get(path) ?? null,
-    index: async () => (await current()).get('index.html') ?? null,
+    /** Returns the file at a path below `/`; null when it does not exist or no dashboard has been built. */
+    find: async (path: string): Promise<StaticFile | null> => (await current()).get(path) ?? null,
+    /** Returns the app's HTML page; null when no dashboard has been built. */
+    index: async (): Promise<StaticFile | null> => (await current()).get('index.html') ?? null,
   };
 }
 
