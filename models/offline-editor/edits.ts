@@ -182,7 +182,7 @@ function longestLine(text: string): string {
   return (lines[0] ?? '').slice(0, 1_000).replace(/[\uD800-\uDBFF]$/u, '');
 }
 
-const searchNote = /^\[(?:There are more|The search took|Folders deeper|Not searched|The answer is cut)/u;
+const searchNote = /^\[(?:There are more|The search took|Folders deeper|Not searched completely|The answer is cut)/u;
 const cursor = /Go on with after ("(?:[^"\\]|\\.)*")\.\]$/mu;
 /** Matches the output of a search without results, and the placeholder for an old output in a long prompt. */
 const noFiles = /^(?:No line matches |\[\d+ characters of an earlier )/u;
