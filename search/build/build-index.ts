@@ -139,7 +139,14 @@ function buildAll(
   writeOrder(database, wanted);
   database.exec(`insert into chunk_text (chunk_text) values ('optimize')`);
   countCommonTerms(database);
-  writeMeta(database, { format: String(indexFormat), drift: '0', language: mainLanguage(wanted), navigation, suffix });
+  writeMeta(database, {
+    format: String(indexFormat),
+    drift: '0',
+    language: mainLanguage(wanted),
+    version: mainVersion(database),
+    navigation,
+    suffix,
+  });
   database.exec('commit');
   return { chunks: countChunks(database), changedPages: wanted.length };
 }
@@ -166,6 +173,7 @@ function change(
   writeMeta(database, {
     drift: String(Number(readMeta(database, 'drift')) + changedPages),
     language: mainLanguage(wanted),
+    version: mainVersion(database),
     navigation,
     suffix,
   });
@@ -222,6 +230,17 @@ function mainLanguage(pages: HashedPage[]): string {
   for (const { language } of pages) if (language !== '') counts.set(language, (counts.get(language) ?? 0) + 1);
   if (![...counts.keys()].some((language) => isSameLanguage(language, 'en'))) return 'en';
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[0] ?? 'en';
+}
+
+/** Returns the version that has no folder of its name, else the first of the navigation; empty when no page has one. */
+function mainVersion(database: DatabaseSync): string {
+  const row = database
+    .prepare(
+      `select json_extract(metadata, '$.version') as version from pages join page_order on page = id where version is not null
+       order by instr('/' || path, '/' || version || '/') > 0, position limit 1`,
+    )
+    .get();
+  return String(row?.version ?? '');
 }
 
 function countChunks(database: DatabaseSync): number {

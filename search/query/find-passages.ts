@@ -27,15 +27,20 @@ export interface Passage {
 interface StoredPassage extends Omit<Passage, 'score'> {
   ordinal: number;
   language: string;
+  /** Empty for a page of all versions. */
+  version: string;
   boost: number;
   terms: TermVector;
+  /** Hash of its prose, by which copies of it are recognized. */
+  prose: number;
 }
 
 interface Scored extends Passage {
   ordinal: number;
   presence: number[];
   language: string;
-  /** Effect of its page's boost and language on its rank. */
+  prose: number;
+  /** Effect of its page's boost, language and version on its rank. */
   factor: number;
   preference: number;
 }
@@ -46,7 +51,10 @@ const sameFolder = 0.02;
 const hintsShare = 0.06;
 const boostShare = 0.07;
 const repeatedPage = 0.94;
+/** A copy of a passage on another page, as in another version. */
+const repeatedProse = 0.8;
 const otherLanguage = 0.85;
+const otherVersion = 0.85;
 /** Passages found by meaning. */
 const mostNear = 50;
 /** Passages that the open indexes cache, about 2.5 KB each: most questions about a site rank the same ones. */
@@ -59,7 +67,7 @@ const evidenceCurve = 0.6;
 /** Returns the function that finds the passages of an index for a request, best first. */
 export function createPassageFinder(
   database: DatabaseSync,
-  { mainLanguage, passages }: { mainLanguage: string; passages: number },
+  { mainLanguage, mainVersion, passages }: { mainLanguage: string; mainVersion: string; passages: number },
 ) {
   const count = createTermCounts(database);
   const correct = createSpelling(database);
@@ -71,11 +79,23 @@ export function createPassageFinder(
       .all()
       .map((row) => String(row.language) || mainLanguage),
   );
+  const versions =
+    mainVersion === ''
+      ? []
+      : database
+          .prepare(
+            "select distinct json_extract(metadata, '$.version') as version from pages where version is not null",
+          )
+          .all()
+          .map((row) => String(row.version));
   const nearest = createNearestPassages(database);
   const pageAt = database.prepare('select metadata, readers from pages where id = ?');
-  const languageAt = database.prepare('select language from pages where path in (?, ?) order by length(path) limit 1');
+  const placeAt = database.prepare(
+    'select language, metadata from pages where path in (?, ?) order by length(path) limit 1',
+  );
   const load = database.prepare(
-    'select c.id, c.page, c.ordinal, c.terms, p.path, p.boost, p.language from json_each(?) as wanted join chunks as c on c.id = wanted.value join pages as p on p.id = c.page',
+    `select c.id, c.page, c.ordinal, c.terms, p.path, p.boost, p.language, ${mainVersion === '' ? "''" : "coalesce(json_extract(p.metadata, '$.version'), '')"}
+     from json_each(?) as wanted join chunks as c on c.id = wanted.value join pages as p on p.id = c.page`,
   );
   // for hundreds of rows, objects would cost more than the reading
   load.setReturnArrays(true);
@@ -86,15 +106,18 @@ export function createPassageFinder(
     const missing = ids.filter((_, at) => known[at] === undefined);
     const loaded = new Map<number, StoredPassage>();
     for (const row of missing.length === 0 ? [] : load.all(JSON.stringify(missing))) {
-      const [id, page, ordinal, packed, path, boost, language] = Object.values(row);
+      const [id, page, ordinal, packed, path, boost, language, version] = Object.values(row);
+      const terms = unpackTerms(packed instanceof Uint8Array ? packed : new Uint8Array());
       const passage = {
         chunk: Number(id),
         page: Number(page),
         ordinal: Number(ordinal),
         path: String(path),
         language: String(language) || mainLanguage,
+        version: String(version),
         boost: Number(boost),
-        terms: unpackTerms(packed instanceof Uint8Array ? packed : new Uint8Array()),
+        terms,
+        prose: hashProse(terms),
       };
       loaded.set(passage.chunk, passage);
       kept.set(database, passage.chunk, passage);
@@ -128,48 +151,89 @@ export function createPassageFinder(
   }
 
   /**
-   * Returns the language to prefer: that of the reader's page, else the site's; null when the request names one or
-   * there is no choice.
+   * Returns the language and the version to prefer: the version that the query names, or those of the reader's page, else
+   * the site's; null when the request names one or there is no choice.
    */
-  function preferredLanguage(filter: SearchFilter, current: string | null): string | null {
-    if (filter.language !== undefined || languages.size < 2) return null;
-    const row = current === null ? undefined : languageAt.get(current, `${current}/index`);
-    return row === undefined ? mainLanguage : String(row.language) || mainLanguage;
+  function preferred(
+    { filter }: SearchRequest,
+    { current, named }: { current: string | null; named: string | undefined },
+  ): { language: string | null; version: string | null } {
+    const hasLanguage = filter?.language === undefined && languages.size > 1;
+    const hasVersion = filter?.version === undefined && versions.length > 1;
+    const row = current === null || !(hasLanguage || hasVersion) ? undefined : placeAt.get(current, `${current}/index`);
+    const version = named ?? (row && metadataOf(row.metadata).version);
+    return {
+      language: hasLanguage ? String(row?.language ?? '') || mainLanguage : null,
+      version: hasVersion ? (version ?? mainVersion) : null,
+    };
   }
 
-  return function findPassages(
-    { query, limit, filter, currentPath, hints, vector, referred }: SearchRequest,
-    access: PageAccess,
-  ): Passage[] {
-    const terms = readReferring(query, referred ?? [], { count, correct, passages });
+  return function findPassages(request: SearchRequest, access: PageAccess): Passage[] {
+    const { query, limit, filter, currentPath, hints, vector, referred } = request;
+    const index = { count, correct, passages };
+    const named = namedVersion(query, versions);
+    const terms = readReferring({ query, referred, version: named?.word }, index);
     const facets = filterQuery(filter ?? {}, mainLanguage);
     if (facets === 'none' || (terms.length === 0 && vector === undefined)) return [];
     const current = currentPath === undefined ? null : pathOf(currentPath);
     const nearby = current === null ? null : `"${facetTerm('page', current)}"`;
-    const language = preferredLanguage(filter ?? {}, current);
+    const { language, version } = preferred(request, { current, named: named?.version });
     const near =
       vector === undefined || nearest === null
         ? []
         : nearest.find(vector, { limit: mostNear, isVisible: createVisibility({ filter: filter ?? {}, access }) });
-    const ids = findCandidates(terms, { facets, hidden: hasRestricted ? hiddenFrom(access) : null, nearby });
+    const visible = { facets, hidden: hasRestricted ? hiddenFrom(access) : null, nearby };
+    // copies in other versions could leave no room for the passages of this one
+    const ofVersion = version === null ? 'none' : filterQuery({ ...filter, version }, mainLanguage);
+    const ids = [
+      ...(ofVersion === 'none' ? [] : findCandidates(terms, { ...visible, facets: ofVersion })),
+      ...findCandidates(terms, visible),
+    ];
     const weigh = createRanker(terms);
     const hintTerms =
-      hints === undefined || hints.length === 0
-        ? []
-        : readQuery(hints.join(' '), { count, correct: () => [], passages });
+      hints === undefined || hints.length === 0 ? [] : readQuery(hints.join(' '), { ...index, correct: () => [] });
     const weighHints = createRanker(hintTerms);
     const scored = read([...new Set([...ids, ...near])]).map((stored): Scored => {
       const { chunk, page, ordinal, path, boost } = stored;
       const { score, presence } = weigh(stored.terms);
       const preference =
         nearness(path, current) + (hintTerms.length === 0 ? 0 : hintsShare * weighHints(stored.terms).score);
-      const isPreferred = language === null || isSameLanguage(stored.language, language);
-      const factor = (1 + boostShare * Math.log2(boost)) * (isPreferred ? 1 : otherLanguage);
-      return { chunk, page, ordinal, path, language: stored.language, factor, score, presence, preference };
+      const factor =
+        (1 + boostShare * Math.log2(boost)) *
+        (language === null || isSameLanguage(stored.language, language) ? 1 : otherLanguage) *
+        (version === null || stored.version === '' || stored.version === version ? 1 : otherVersion);
+      return {
+        chunk,
+        page,
+        ordinal,
+        path,
+        language: stored.language,
+        prose: stored.prose,
+        factor,
+        score,
+        presence,
+        preference,
+      };
     });
     const byWords = inOrder(withPageEvidence(scored, terms), near.length === 0 ? limit : scored.length);
     return near.length === 0 ? byWords : fuse(byWords, { found: new Set(ids), near }).slice(0, Math.max(0, limit));
   };
+}
+
+/** Returns the version that a query names, and the word for it; a number without `v` needs a dot to be one. */
+function namedVersion(query: string, versions: string[]): { version: string; word: string } | undefined {
+  const numberOf = (name: string) => name.toLowerCase().replace(/^v(?=\d)/, '');
+  for (const word of versions.length < 2 ? [] : query.split(/[\s,;:?!()]+/)) {
+    const version = /^v\d|^\d.*\./i.test(word) && versions.find((name) => numberOf(name) === numberOf(word));
+    if (version) return { version, word };
+  }
+  return undefined;
+}
+
+function hashProse({ title, headings, body }: TermVector): number {
+  let hash = 0;
+  for (const terms of [title, headings, body]) for (const term of terms) hash = Math.imul(hash, 31) + term;
+  return hash | 0;
 }
 
 function nearness(path: string, current: string | null): number {
@@ -189,13 +253,16 @@ function inOrder(scored: (Scored & PageEvidence)[], limit: number): Passage[] {
         ? 1
         : a.passage.ordinal - b.passage.ordinal);
   const seen = new Map<number, number>();
+  const firstWith = new Map<number, number>();
   const ranked = scored
     .map((passage) => ({ passage, rank: rankOf(passage) }))
     .sort(compare)
     .map(({ passage, rank }) => {
       const repeats = seen.get(passage.page) ?? 0;
       seen.set(passage.page, repeats + 1);
-      return { passage, rank: rank * repeatedPage ** repeats };
+      const first = firstWith.get(passage.prose) ?? passage.page;
+      firstWith.set(passage.prose, first);
+      return { passage, rank: rank * repeatedPage ** repeats * (first === passage.page ? 1 : repeatedProse) };
     })
     .sort(compare);
   const language = ranked[0]?.passage.language ?? '';

@@ -50,6 +50,7 @@ const apartFactor = 10;
 const shortestApart = 5;
 const longestApart = 30;
 const shareOfReferred = 0.5;
+const questionShare = 0.3;
 const plain = { parts: [], member: null, isIdentifier: false };
 
 /** What a query needs to know about an index. */
@@ -103,9 +104,20 @@ export function readQuery(query: string, index: IndexTerms): QueryTerm[] {
   return distinct.filter((term) => kept.has(term));
 }
 
-/** Reads a query with the words of the texts that it refers to, which count half and are not expected as names. */
-export function readReferring(query: string, referred: readonly string[], index: IndexTerms): QueryTerm[] {
+/**
+ * Reads a query with the words of the texts that it refers to, which count half and are not expected as names. The word
+ * for a version chooses pages, which seldom contain it.
+ */
+export function readReferring(
+  { query, referred = [], version = '' }: { query: string; referred?: readonly string[]; version?: string },
+  index: IndexTerms,
+): QueryTerm[] {
   const terms = new Map(readQuery(query, index).map((term) => [term.alternatives[0]?.term, term]));
+  for (const { term } of draftsOf(version)) {
+    const named = terms.get(term);
+    if (named !== undefined && terms.size > 1)
+      terms.set(term, { ...named, kind: 'question', isIdentifier: false, weight: named.weight * questionShare });
+  }
   for (const text of referred.toReversed()) {
     for (const term of readQuery(text, index)) {
       const name = term.alternatives[0]?.term;
@@ -134,7 +146,7 @@ function draftsOf(query: string): Draft[] {
       drafts.push({
         term: flag ?? whole,
         word: text.replaceAll(/[._$-]/g, ''),
-        extra: flag === null ? [] : [whole],
+        extra: flag === null ? otherVersionNames(text) : [whole],
         parts: parts.filter((part) => !stopWords.has(part)),
         member: isDotted && isIdentifier(last) ? termOf(last) : null,
         isIdentifier: true,
@@ -158,6 +170,12 @@ function draftsOf(query: string): Draft[] {
     );
   }
   return drafts;
+}
+
+/** `v1.2` is also written as `1.2`, and the other way around. */
+function otherVersionNames(text: string): string[] {
+  if (!/^v?\d+(?:\.\d+)+$/i.test(text)) return [];
+  return [/^v/i.test(text) ? text.slice(1) : termOf(`v${text.replaceAll('.', '')}`)];
 }
 
 /** Reports whether a word is a name; in a query that capitalizes most words, none is. */
@@ -201,7 +219,7 @@ function weighed(draft: Draft, index: IndexTerms, isShort: boolean): QueryTerm {
   const apart = isShort && kind === 'word' && !isIdentifier ? halvesOf(draft, index) : [];
   const found = own > 0 ? own : Math.max(fromParts, ...others.map((other) => other.count));
   const information = Math.log(1 + (passages - Math.min(found, passages) + 0.5) / (found + 0.5));
-  const factor = kind === 'word' ? 1 : kind === 'question' ? 0.3 : 0.1;
+  const factor = kind === 'word' ? 1 : kind === 'question' ? questionShare : 0.1;
   return {
     alternatives: [{ term, hash: hashTerm(term), strength: 1 }, ...apart, ...others],
     parts: parts.map((part) => ({ term: part, hash: hashTerm(part) })),

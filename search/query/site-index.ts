@@ -91,6 +91,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
     throw new Error(`${file} is an index of another format. Build it again.`);
   const suffix = meta.get('suffix') ?? '';
   const mainLanguage = meta.get('language') ?? 'en';
+  const mainVersion = meta.get('version') ?? '';
   const count = () => database.prepare('select count(*) as count from chunks').get()?.count;
   const passages = Number(meta.get('passages') ?? count() ?? 0);
   const weakScore = weakScoreOf(passages);
@@ -118,7 +119,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
   }
 
   function searchOne(request: SearchRequest, access: PageAccess): SearchHit[] {
-    find ??= createPassageFinder(database, { mainLanguage, passages });
+    find ??= createPassageFinder(database, { mainLanguage, mainVersion, passages });
     return find(request, access).map(({ chunk, page, path, score }) => {
       const { content, metadata } = pageOf(page);
       const row = readChunk.get(chunk) ?? {};
