@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { facetTerm, readerTerm } from '../build/facets.ts';
 import { isSameLanguage } from '../build/languages.ts';
 import { createCandidates } from './candidates.ts';
+import { asksForChanges, listsChanges } from './changelogs.ts';
 import { hiddenFrom, type PageAccess } from './page-access.ts';
 import { metadataOf, textsOf } from '../build/stored-page.ts';
 import { folderOf, pathOf } from '../read/paths.ts';
@@ -30,6 +31,7 @@ interface StoredPassage extends Omit<Passage, 'score'> {
   /** Empty for a page of all versions. */
   version: string;
   boost: number;
+  isChangelog: boolean;
   terms: TermVector;
   /** Hash of its prose, by which copies of it are recognized. */
   prose: number;
@@ -50,6 +52,8 @@ const samePage = 0.06;
 const sameFolder = 0.02;
 const hintsShare = 0.06;
 const boostShare = 0.07;
+/** Boost of a page that lists changes, in other questions: it mentions everything and explains little. */
+const changelogBoost = 0.25;
 const repeatedPage = 0.94;
 /** A copy of a passage on another page, as in another version. */
 const repeatedProse = 0.8;
@@ -116,6 +120,7 @@ export function createPassageFinder(
         language: String(language) || mainLanguage,
         version: String(version),
         boost: Number(boost),
+        isChangelog: listsChanges(String(path)),
         terms,
         prose: hashProse(terms),
       };
@@ -189,31 +194,22 @@ export function createPassageFinder(
       ...(ofVersion === 'none' ? [] : findCandidates(terms, { ...visible, facets: ofVersion })),
       ...findCandidates(terms, visible),
     ];
+    const isAboutChanges = asksForChanges(query);
     const weigh = createRanker(terms);
     const hintTerms =
       hints === undefined || hints.length === 0 ? [] : readQuery(hints.join(' '), { ...index, correct: () => [] });
     const weighHints = createRanker(hintTerms);
     const scored = read([...new Set([...ids, ...near])]).map((stored): Scored => {
-      const { chunk, page, ordinal, path, boost } = stored;
+      const { chunk, page, ordinal, path, language: own, prose } = stored;
+      const boost = stored.boost * (isAboutChanges || !stored.isChangelog || stored.boost < 1 ? 1 : changelogBoost);
       const { score, presence } = weigh(stored.terms);
       const preference =
         nearness(path, current) + (hintTerms.length === 0 ? 0 : hintsShare * weighHints(stored.terms).score);
       const factor =
         (1 + boostShare * Math.log2(boost)) *
-        (language === null || isSameLanguage(stored.language, language) ? 1 : otherLanguage) *
+        (language === null || isSameLanguage(own, language) ? 1 : otherLanguage) *
         (version === null || stored.version === '' || stored.version === version ? 1 : otherVersion);
-      return {
-        chunk,
-        page,
-        ordinal,
-        path,
-        language: stored.language,
-        prose: stored.prose,
-        factor,
-        score,
-        presence,
-        preference,
-      };
+      return { chunk, page, ordinal, path, language: own, prose, factor, score, presence, preference };
     });
     const byWords = inOrder(withPageEvidence(scored, terms), near.length === 0 ? limit : scored.length);
     return near.length === 0 ? byWords : fuse(byWords, { found: new Set(ids), near }).slice(0, Math.max(0, limit));
