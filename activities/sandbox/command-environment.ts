@@ -38,6 +38,8 @@ export interface CommandEnvironment {
   limits: SandboxLimits;
 }
 
+/** Where commands see the tree. */
+export const treePoint = '/tree';
 /** HOME of commands whose environment has one. */
 export const homePoint = '/home/job';
 

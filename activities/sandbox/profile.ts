@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { homePoint, type CommandEnvironment } from './command-environment.ts';
+import { homePoint, treePoint, type CommandEnvironment } from './command-environment.ts';
 import { helperCommand, helperFolder } from './helpers.ts';
 import type { Machine } from './machine.ts';
 import { offlineShell, onlineShell, proxyEnvironment } from './network.ts';
@@ -50,7 +50,6 @@ export const variablesFd = stageFd + 1;
 const variablesFile = '/etc/docket/variables';
 
 const readable = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl', '/etc/pki'];
-const mountPoint = '/tree';
 const directoryOfNode = '/opt/node/bin/node';
 const usualPath = '/usr/local/bin:/usr/bin:/bin';
 const openFiles = 1_024;
@@ -143,7 +142,7 @@ function sandboxArguments(machine: Machine, placed: Placed): string[] {
     ['--proc', '/proc', ...size, '--perms', '1777', '--tmpfs', '/tmp'],
     home === null ? ['--symlink', '/tmp', homePoint] : ['--bind', home, homePoint],
     mounts.flatMap(({ source, target, isReadOnly }) => [isReadOnly ? '--ro-bind' : '--bind', source, target]),
-    ['--bind', tree, mountPoint, '--remount-ro', '/', '--chdir', mountPoint],
+    ['--bind', tree, treePoint, '--remount-ro', '/', '--chdir', treePoint],
     ['--seccomp', String(filterFd), '--json-status-fd', String(statusFd), '--'],
     [...programs.prlimit, `--nproc=${limits.processes}`, `--data=${limits.memoryBytes + reservedBytes}`],
     [`--fsize=${limits.diskBytes}`, `--nofile=${openFiles}`, '--core=0', `--cpu=${Math.ceil(timeoutMs / 500)}`, '--'],

@@ -1,3 +1,4 @@
+import { treePoint } from '../../sandbox/command-environment.ts';
 import { ToolProblem } from '../tool-problem.ts';
 
 /** A path inside the tree: its parts below the root, none for the root itself. */
@@ -9,13 +10,14 @@ export interface AgentPath {
 
 const maxPathBytes = 4096;
 const maxNameBytes = 255;
+/** A path as commands print it. */
+const insideTree = new RegExp(`^${treePoint}(?:/|$)(.*)$`);
 const controlCharacters = /[\p{Cc}\u2028\u2029]/u;
 const misleadingCharacters = /[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu;
 
 /** Parses a path of a model. Throws ToolProblem when it leaves the tree, names `.git`, or is not a path. */
 export function parseAgentPath(given: string): AgentPath {
   const shown = showPath(given.length > 200 ? `${given.slice(0, 200)}…` : given);
-  if (given === '') throw new ToolProblem('The path is empty; "." is the root of the repository.');
   if (!given.isWellFormed() || controlCharacters.test(given)) {
     throw new ToolProblem(`The path ${shown} contains a control character.`);
   }
@@ -23,11 +25,12 @@ export function parseAgentPath(given: string): AgentPath {
     throw new ToolProblem(`The path is longer than ${maxPathBytes} bytes.`);
   }
   if (given.includes('\\')) throw new ToolProblem(`The path ${shown} contains a backslash; separate folders with "/".`);
-  if (given.startsWith('/')) {
+  const [, inside] = insideTree.exec(given) ?? [];
+  if (given.startsWith('/') && inside === undefined) {
     throw new ToolProblem(`The path ${shown} is absolute; make it relative to the root of the repository.`);
   }
   const parts: string[] = [];
-  for (const name of given.split('/')) {
+  for (const name of (inside ?? given).split('/')) {
     if (isGitName(name)) throw new ToolProblem(`The path ${shown} is inside .git, which is not accessible.`);
     if (Buffer.byteLength(name) > maxNameBytes) {
       throw new ToolProblem(`The path ${shown} contains a name longer than ${maxNameBytes} bytes.`);

@@ -60,13 +60,16 @@ function windowOf(lines: string[], offset: number, limit: number): string {
     if (bytes > windowBytes) break;
     shown.push(line);
   }
-  const first = lines[offset - 1] ?? '';
+  const notes: string[] = [];
   if (shown.length === 0) {
-    const cut = numberedLines([cutToBytes(first, windowBytes - 8)], offset);
-    return `${cut}\n[Line ${offset} is longer than one answer holds (${sizeText(Buffer.byteLength(first))}) and is cut here.]`;
+    const first = lines[offset - 1] ?? '';
+    shown.push(cutToBytes(first, windowBytes - 8));
+    notes.push(
+      `Line ${offset} is longer than one answer holds (${sizeText(Buffer.byteLength(first))}) and is cut here.`,
+    );
   }
   const next = offset + shown.length;
   const rest = lines.length - next + 1;
-  const note = rest > 0 ? `\n[${countText(rest, 'more line')}; continue with offset ${next}.]` : '';
-  return numberedLines(shown, offset) + note;
+  if (rest > 0) notes.push(`${countText(rest, 'more line')}; continue with offset ${next}.`);
+  return numberedLines(shown, offset) + (notes.length === 0 ? '' : `\n[${notes.join(' ')}]`);
 }

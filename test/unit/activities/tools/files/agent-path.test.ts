@@ -7,6 +7,10 @@ it.each([
   ['./src//a.ts', ['src', 'a.ts']],
   ['src/../b/./c/', ['b', 'c']],
   ['.', []],
+  ['', []],
+  ['/tree', []],
+  ['/tree/', []],
+  ['/tree/src/a.ts', ['src', 'a.ts']],
   ['a/..', []],
   ['.github/workflows/ci.yml', ['.github', 'workflows', 'ci.yml']],
   ['.gitignore', ['.gitignore']],
@@ -24,7 +28,9 @@ it.each([
 });
 
 const ESCAPES = [
-  '',
+  '/tree/../a',
+  '/tree/.git',
+  '/trees/a',
   '..',
   '../',
   '../a',
