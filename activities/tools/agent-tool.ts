@@ -4,7 +4,7 @@ import type { PinnedTool } from '../mcp/pinned-tools.ts';
 import type { ImageRef, NamedImage } from '../../db/jobs/job-images.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import type { CommitHistory } from '../workspaces/commit-history.ts';
-import type { LeftOut } from '../workspaces/ignored-paths.ts';
+import type { LeftOut } from '../workspaces/untracked-paths.ts';
 import type { PageFetcher } from './fetch/fetch-page.ts';
 import type { SkillReader } from './skill-tool.ts';
 
@@ -16,6 +16,8 @@ export interface ToolContext {
   leftOut?(path: string): Promise<LeftOut>;
   /** Returns the paths that ignore rules cover, whole folders as one. Absent without a git repository. */
   ignoredPaths?(): Promise<ReadonlySet<string>>;
+  /** Returns the paths that the calls of this answer have added, whole folders as one. Absent without a git repository. */
+  newPaths?(): Promise<ReadonlySet<string>>;
   /** Git's history of the repository. Absent without a git repository. */
   history?: CommitHistory;
   /** Calls a tool of an MCP server. */

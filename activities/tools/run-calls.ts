@@ -140,7 +140,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const { project } = job;
       const rules = createPathRules(project);
       const checked = withOneQuestion(calls.map((call) => refusedByRules(call, rules)));
-      const { path: root, leftOut, ignoredPaths, history } = workspace;
+      const { path: root, leftOut, ignoredPaths, newPaths, history } = workspace;
       const callsServer = calls.some(({ toolName }) => toolName.includes('__'));
       const pinned = callsServer ? await pinnedTools(ref) : [];
       await using caller = createToolCaller(deps, { ref, job, signal });
@@ -153,6 +153,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
         runCommand,
         leftOut,
         ignoredPaths,
+        newPaths,
         history,
         readSkill,
         callServer: caller.call,

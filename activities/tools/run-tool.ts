@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import { cleanOutput, headAndTail } from './clean-output.ts';
 import { defineTool } from './define-tool.ts';
+import { namesText } from './files/walk-tree.ts';
 import { ToolProblem } from './tool-problem.ts';
 import type { AgentTool } from './agent-tool.ts';
 
@@ -55,16 +56,22 @@ export function createRunTool(options: RunToolOptions): AgentTool {
     description,
     inputSchema: inputOf(mostSeconds),
     isReadOnly: false,
-    async run({ command, seconds }, { runCommand, toolCallId = null }) {
+    async run({ command, seconds }, { runCommand, newPaths, toolCallId = null }) {
       const end = (await runCommand?.({ command, timeoutMs: seconds * 1_000, toolCallId })) ?? null;
       if (end === null) throw new ToolProblem('The commands of this answer have used up their time. Call it again.');
-      const text = describeEnd(end);
+      const text = describeEnd(end) + newFilesNote([...((await newPaths?.()) ?? [])]);
       if (end.exitCode === 0) return text;
       throw new ToolProblem(text);
     },
   });
   // a job may have more time than this worker's other jobs
   return { ...tool, inputSchema };
+}
+
+/** Tells the agent what its command may have left behind, because all of it would be published. */
+function newFilesNote(paths: readonly string[]): string {
+  if (paths.length === 0) return '';
+  return `\n[New files of this answer: ${namesText(paths)}. Delete what does not belong to the change.]`;
 }
 
 /** Returns how a command ended, with its output. */

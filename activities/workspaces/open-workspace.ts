@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import type { CommitHistory } from './commit-history.ts';
-import type { LeftOut } from './ignored-paths.ts';
+import type { LeftOut } from './untracked-paths.ts';
 
 /** A request for a working copy of a job. */
 export interface OpenRequest extends RepositoryAccess {
@@ -44,6 +44,8 @@ export interface OpenWorkspace extends WorkspaceLayer {
   leftOut(path: string): Promise<LeftOut>;
   /** Returns the paths that ignore rules keep out of every snapshot, a folder in place of all that it holds. */
   ignoredPaths(): Promise<ReadonlySet<string>>;
+  /** Returns the paths that the next snapshot adds, a folder in place of all that it holds. */
+  newPaths(): Promise<ReadonlySet<string>>;
   history: CommitHistory;
   /** Unlocks the tree. Pass the `tree` that the files certainly equal: the next `open` of this process relies on it. */
   release(left?: { tree: string }): Promise<void>;

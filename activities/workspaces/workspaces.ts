@@ -10,7 +10,7 @@ import { discardIfFree, expireJobs, listJobs } from './expire-jobs.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { translated } from '../git/git-failure.ts';
-import { ignoredPaths, leftOut } from './ignored-paths.ts';
+import { leftOut, untrackedPaths } from './untracked-paths.ts';
 import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
 import { recordLeftTree, takeLeftTree } from './left-tree.ts';
 import { mergeTreesYielding } from './merge-trees.ts';
@@ -146,7 +146,8 @@ export function createWorkspaces({
         tree: snapshot?.tree ?? base.baseTree,
         ...(await openLayer(git, { job, layer, signal: access.signal })),
         leftOut: (path) => leftOut(git, { job, path, signal: access.signal }),
-        ignoredPaths: () => ignoredPaths(git, { job, signal: access.signal }),
+        ignoredPaths: () => untrackedPaths(git, { job, kind: 'ignored', signal: access.signal }),
+        newPaths: () => untrackedPaths(git, { job, kind: 'new', signal: access.signal }),
         history: createCommitHistory(git, { job, base, mirror: mirrors.directoryOf(access), signal: access.signal }),
         async release(left) {
           openJobs.delete(jobId);

@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createRunTool } from '../../../activities/tools/run-tool.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import type { OpenWorkspace } from '../../../activities/workspaces/open-workspace.ts';
 import { createWorkspaces, type Workspaces } from '../../../activities/workspaces/workspaces.ts';
@@ -69,6 +70,24 @@ it('does not list what an ignored folder holds, unless it is named', async () =>
   expect(listed).toContain('src/a.ts  7 B');
   expect(listed.filter((line) => line.startsWith('node_modules/x'))).toEqual([]);
   expect(await run('list', { path: 'node_modules', depth: 2 })).toBe('node_modules/x/\nnode_modules/x/a.ts  7 B');
+});
+
+it('names the files that a command adds to the change', async () => {
+  const { path: root, newPaths } = opened;
+  const end = { exitCode: 0, stopped: null, durationMs: 1, notes: [] };
+  const output = { head: Buffer.from('done'), tail: Buffer.alloc(0), omitted: 0 };
+  const runCommand = async () => ({ ...end, output });
+  const tool = createRunTool({ maxSeconds: 60 });
+  const ran = async () => (await tool.run({ command: 'make' }, { root, signal, runCommand, newPaths })).text;
+  expect(await ran()).toBe('[exit code 0]\ndone');
+  for (const path of ['core.1', 'src/__pycache__/a.pyc', 'b.log']) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), 'x');
+  }
+  expect(await ran()).toBe(
+    '[exit code 0]\ndone\n[New files of this answer: core.1, src/__pycache__. Delete what does not belong to the change.]',
+  );
+  for (const path of ['core.1', 'src/__pycache__', 'b.log']) await rm(join(root, path), { recursive: true });
 });
 
 it('says of every change to a file that git leaves out that it is not published', async () => {

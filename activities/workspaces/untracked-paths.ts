@@ -27,18 +27,15 @@ export async function leftOut(git: Git, { path, ...request }: Request & { path: 
 const mostListed = 4 * 1024 * 1024;
 
 /**
- * Returns the paths that ignore rules keep out of every snapshot, a folder in place of all that it holds. Of a list longer
- * than 4 MB, the rest is missing.
+ * Returns the paths of the working copy that no snapshot has: those that ignore rules keep out of every snapshot, or those
+ * that the next one adds. A folder stands for all that it holds. Of a list longer than 4 MB, the rest is missing.
  */
-export async function ignoredPaths(git: Git, request: Request): Promise<Set<string>> {
-  const args = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z'];
+export async function untrackedPaths(git: Git, { kind, ...request }: Request & { kind: 'ignored' | 'new' }) {
+  const kinds = { ignored: ['--ignored'], new: ['--no-empty-directory'] };
+  const args = ['ls-files', '--others', '--exclude-standard', '--directory', ...kinds[kind], '-z'];
   const { stdout } = await git.run({ ...(await onTree(request)), args, maxOutputBytes: mostListed });
-  return new Set(
-    stdout
-      .toString()
-      .split('\0')
-      .map((path) => path.replace(/\/$/, '')),
-  );
+  const paths = stdout.toString().split('\0').slice(0, -1);
+  return new Set(paths.map((path) => path.replace(/\/$/, '')));
 }
 
 async function onTree({ job, signal }: Request, env: Record<string, string> = {}) {
