@@ -4,6 +4,9 @@ import { GitError } from '../../git/git-error.ts';
 import type { AgentTool, ToolContext } from '../agent-tool.ts';
 import { defineTool } from '../define-tool.ts';
 import { parseAgentPath, showPath } from '../files/agent-path.ts';
+import { maxFileBytes } from '../edit/text-file.ts';
+import { workOnFile } from '../files/file-work.ts';
+import { mostLines } from '../files/show-file.ts';
 import { maxOutputBytes } from '../tool-output.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { printable } from './printable.ts';
@@ -75,15 +78,18 @@ const showTool = defineTool({
       'HEAD (the commit that the work started from), a branch, a tag or a commit id; HEAD~1 is the one before',
     ),
     path: path.optional(),
-    file: z.string().optional().describe('Show this file as it was in the commit'),
+    file: z.string().optional().describe('Show this file as it was in the commit, in the form of read'),
+    offset: z.int().min(1).default(1).describe('With file: the first line to show, from 1'),
   }),
   isReadOnly: true,
-  run: withHistory(async ({ ref: named, path: given, file: wanted }, history) => {
+  run: withHistory(async ({ ref: named, path: given, file: wanted, offset }, history, { signal }) => {
     const found = await findCommit(history, named);
     if (wanted !== undefined) {
-      const file = await fileAt(history, found, wanted);
-      const text = await printed(history, ['cat-file', 'blob', `${found}:${file.path}`]);
-      return text === '' ? `${file.shown} was empty.` : text;
+      const { path: name, shown } = await fileAt(history, found, wanted);
+      const { stdout, truncated } = await history.print(['cat-file', 'blob', `${found}:${name}`], maxFileBytes);
+      if (truncated) throw new ToolProblem(`${shown} is larger than ${maxFileBytes} bytes, the most that tools open.`);
+      const task = { shown, bytes: stdout, offset, limit: mostLines };
+      return (await workOnFile('show', task, { length: stdout.length, signal })).text;
     }
     const format = '--format=commit %H%nauthor %an%ndate   %ad%n%n%w(0,4,4)%B';
     const args = ['show', ...plain, ...changes, '--first-parent', '--patch', '--stat=100', format, found];
@@ -117,11 +123,12 @@ export const historyTools = {
   diff: diffTool,
 } as const satisfies Record<string, AgentTool>;
 
-function withHistory<Input>(run: (input: Input, history: CommitHistory) => Promise<string>) {
-  return async (input: Input, { history }: ToolContext): Promise<string> => {
+function withHistory<Input>(run: (input: Input, history: CommitHistory, context: ToolContext) => Promise<string>) {
+  return async (input: Input, context: ToolContext): Promise<string> => {
+    const { history } = context;
     if (history === undefined) throw new ToolProblem('There is no git history here.');
     try {
-      return await run(input, history);
+      return await run(input, history, context);
     } catch (error) {
       // a history that git cannot read in time, or at all, is no reason to end the job
       if (!(error instanceof GitError) || error.kind === 'aborted') throw error;

@@ -32,7 +32,8 @@ beforeAll(async () => {
     { message: 'Shout: \u001b[2J\u202Etwo' },
   );
   await repository.commit({ 'docs/b.md': 'page 2\n', '-p': 'option\n' }, { message: 'Write docs' });
-  await repository.commit({ '.gitattributes': '*.txt diff=evil\n' }, { message: 'Attributes' });
+  const more = { 'old.txt': Buffer.from('Caf\xe9\n', 'latin1'), 'a.bin': new Uint8Array([0, 1]) };
+  await repository.commit({ '.gitattributes': '*.txt diff=evil\n', ...more }, { message: 'Attributes' });
   const { commit } = await workspaces.resolve({ ...access, ref: null });
   const opened = await workspaces.open({ ...access, jobId: 'job', baseCommit: commit, snapshot: null });
   resources.defer(() => opened.release());
@@ -76,7 +77,15 @@ it('shows a commit, a part of it, and a file as it was', async () => {
   expect(text).toContain('Write docs');
   expect(text).toContain('+page 2');
   expect((await run('show', { ref: 'HEAD~1', path: '-p' })).text).not.toContain('+page 2');
-  expect((await run('show', { ref: 'v1', file: 'a.txt' })).text).toBe('one\ntwo');
+  expect((await run('show', { ref: 'v1', file: 'a.txt' })).text).toMatch(
+    /^a\.txt \(2 lines, 8 B, etag [0-9a-f]{40}, LF line endings\)\n {5}1\|one\n {5}2\|two$/,
+  );
+  const latin1 = (await run('show', { ref: 'HEAD', file: 'old.txt' })).text;
+  expect(latin1).toMatch(/not UTF-8, shown as Latin-1\)\n {5}1\|Café$/);
+  expect(await run('show', { ref: 'HEAD', file: 'a.bin' })).toEqual({
+    isError: true,
+    text: 'a.bin is a binary file (2 B).',
+  });
 });
 
 it('shows the change between commits, and what the agent has changed', async () => {
@@ -91,9 +100,12 @@ it('shows the change between commits, and what the agent has changed', async () 
 });
 
 it('bounds its output and says so', async () => {
-  const { text } = await run('show', { ref: 'main', file: 'big.txt' });
+  const { text } = await run('show', { ref: 'HEAD~2', path: 'big.txt' });
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(50 * 1024);
   expect(text).toMatch(/\[The output is longer\. Ask for less/);
+  const whole = { ref: 'main', file: 'big.txt' };
+  expect((await run('show', whole)).text).toMatch(/\[38000 more lines; continue with offset 2001\.\]$/);
+  expect((await run('show', { ...whole, offset: 39_999 })).text).toMatch(/ 39999\|line\n 40000\|line$/);
 });
 
 it.each([
