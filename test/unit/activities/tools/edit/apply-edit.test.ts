@@ -127,6 +127,13 @@ it('keeps the newline at the end of a file, or its absence', () => {
   expect(edited('a\n', { old: 'a\n', new: '' })).toEqual(['exact', '']);
 });
 
+it.each([
+  ['a part of old', 'const gone = 1;\nconst kept = 2;\n', 'const kept = 2;\n'],
+  ['a word', 'nothing like it', 'kept'],
+])('does not take %s for an edit that is applied already', (_, old, replacement) => {
+  expect(applyEdit('const kept = 2;\n', { old, new: replacement })).toEqual({ failure: { reason: 'not-found' } });
+});
+
 it('reports that an edit seems to be applied already', () => {
   expect(applyEdit('a\nnew text\nb\n', { old: 'old text', new: 'new text' })).toEqual({
     failure: { reason: 'already-applied', line: 2 },
