@@ -28,6 +28,8 @@ export interface ToolContext {
   fetchPage?: PageFetcher;
   /** Reads the skills of the turn. */
   readSkill?: SkillReader;
+  /** Etags of the files that calls of this answer have changed, with those that the files had before. */
+  formerEtags?: Map<string, string>;
   /** The id of the call, as the model named it. */
   toolCallId?: string;
   /**

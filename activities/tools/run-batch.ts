@@ -41,9 +41,10 @@ export function validateCall(toolset: Toolset, call: { toolName: string; input: 
  */
 export async function runBatch(toolset: Toolset, calls: ToolCall[], context: ToolContext): Promise<ToolResult[]> {
   const outputs = new Map<ToolCall, TimedOutput>();
+  const formerEtags = new Map<string, string>();
   const run = async (call: ToolCall) => {
     const beganAt = performance.now();
-    const output = await runCall(toolset, call, context);
+    const output = await runCall(toolset, call, { ...context, formerEtags });
     outputs.set(call, { ...output, durationMs: Math.round(performance.now() - beganAt) });
   };
   const finishing = calls.filter(({ toolName }) => toolName === 'finish');

@@ -6,7 +6,7 @@ import { openFolder } from '../files/beneath.ts';
 import { workOnFile } from '../files/file-work.ts';
 import { leftOutNote, putFile, readIn, splitPath } from '../files/files.ts';
 import type { Edit } from './apply-edit.ts';
-import { checkEtag, etagSchema } from './etag.ts';
+import { checkEtag, etagSchema, keepEtag } from './etag.ts';
 
 const maxEditCharacters = 500_000;
 const textSchema = z
@@ -56,10 +56,11 @@ async function changeFile(
   const { parent, name } = splitPath(path);
   await using folder = await openFolder(root, parent);
   const { bytes, stat } = await readIn(folder, name, path.shown);
-  checkEtag({ shown: path.shown, etag, bytes });
+  checkEtag({ shown: path.shown, etag, bytes }, context);
   const task = { path: path.parts.join('/'), bytes, edits };
   const length = edits.reduce((sum, edit) => sum + edit.old.length + edit.new.length, bytes.length);
   const edited = await workOnFile('edit', task, { length, signal });
   await putFile(folder, { name, shown: path.shown, bytes: edited.bytes, replaces: stat });
+  keepEtag({ etag, bytes: edited.bytes }, context);
   return `${edited.answer}${await leftOutNote(path, context)}`;
 }

@@ -39,10 +39,12 @@ export function replaceFile({ path, before: old, content }: ReplaceTask): Replac
   return { bytes, answer: `${verb} ${shown} (${countText(lines, 'line')}, etag ${etagOf(bytes)}).${note}${parsed}` };
 }
 
-/** Converts content with LF to the CRLF line endings, the encoding and the byte order mark of the file it replaces. */
+/** Gives content the CRLF line endings, the final newline, the encoding and the byte order mark of the file it replaces. */
 function inFormOf(file: TextFile | null, content: string): { text: string; bytes: Buffer; note: string } {
   const hasBom = content.startsWith('\ufeff');
-  const plain = hasBom ? content.slice(1) : content;
+  const given = hasBom ? content.slice(1) : content;
+  const losesFinalNewline = file !== null && file.text.endsWith('\n') && /[^\n]$/.test(given);
+  const plain = losesFinalNewline ? `${given}${given.includes('\r\n') ? '\r\n' : '\n'}` : given;
   const endings = file === null ? 'none' : lineEndingsOf(file.text);
   const text = endings === 'CRLF' && !plain.includes('\r\n') ? plain.replaceAll('\n', '\r\n') : plain;
   const foreign = file === null ? null : foreignCharacter(file, text);

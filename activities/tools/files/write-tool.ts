@@ -3,7 +3,7 @@ import { parseAgentPath } from './agent-path.ts';
 import { openFolder, statIn } from './beneath.ts';
 import { absenceOf } from '../tool-problem.ts';
 import { defineTool } from '../define-tool.ts';
-import { checkEtag, etagSchema } from '../edit/etag.ts';
+import { checkEtag, etagSchema, keepEtag } from '../edit/etag.ts';
 import { workOnFile } from './file-work.ts';
 import { leftOutNote, putFile, readIn, splitPath } from './files.ts';
 
@@ -19,7 +19,7 @@ const inputSchema = z.object({
 export const writeTool = defineTool({
   description:
     'Writes a whole file, new or replacing an existing one. Use edit to change part of a file. A file keeps its CRLF ' +
-    'line endings, its byte order mark and its encoding.',
+    'line endings, final newline, byte order mark and encoding.',
   inputSchema,
   isReadOnly: false,
   async run({ path, content, etag }, { root, signal, ...context }) {
@@ -31,11 +31,14 @@ export const writeTool = defineTool({
     await using folder = await openFolder(root, parent, { create: isNew });
     const before = (await statIn(folder, name)) === null ? null : await readIn(folder, name, shown);
     if (before === null && !isNew) throw absenceOf(shown);
-    checkEtag({ shown, etag, bytes: before?.bytes ?? null });
+    checkEtag({ shown, etag, bytes: before?.bytes ?? null }, context);
     const task = { path: target.parts.join('/'), before: before?.bytes ?? null, content };
     const length = content.length + (before?.bytes.length ?? 0);
     const { bytes, answer } = await workOnFile('replace', task, { length, signal });
-    if (bytes !== null) await putFile(folder, { name, shown, bytes, replaces: before?.stat ?? null });
+    if (bytes !== null) {
+      await putFile(folder, { name, shown, bytes, replaces: before?.stat ?? null });
+      keepEtag({ etag, bytes }, context);
+    }
     return `${answer}${await leftOutNote(target, context)}`;
   },
 });

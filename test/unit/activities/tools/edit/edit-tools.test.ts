@@ -1,6 +1,11 @@
-import { chmod, stat } from 'node:fs/promises';
+import { chmod, stat, writeFile } from 'node:fs/promises';
 import { expect, it, vi } from 'vitest';
 import { etagOf } from '../../../../../activities/tools/edit/text-file.ts';
+import type { ToolContext } from '../../../../../activities/tools/agent-tool.ts';
+import { runBatch } from '../../../../../activities/tools/run-batch.ts';
+import { createRunTool } from '../../../../../activities/tools/run-tool.ts';
+import { createToolset } from '../../../../../activities/tools/toolset.ts';
+import type { ToolCall } from '../../../../../db/for-worker/steps.ts';
 import { createTree } from '../tree.ts';
 
 // slow or busy machines need more time
@@ -51,6 +56,49 @@ it('keeps the encoding of a file that is written anew, or says that it cannot', 
     'The file was not UTF-8 and could not hold "€"; it is UTF-8 now.',
   );
   expect(await tree.text('b.txt')).toBe('Caf\xe9 5 €\n');
+});
+
+it('keeps the final newline of a file that is written anew', async () => {
+  await using tree = await createTree({ 'a.txt': 'a\r\n', 'b.txt': 'a', 'c.txt': 'a\n' });
+  const written = async (path: string, content: string) => {
+    await tree.run('write', { path, content });
+    return tree.text(path);
+  };
+  expect(await written('a.txt', 'b\nc')).toBe('b\r\nc\r\n');
+  expect(await written('b.txt', 'b')).toBe('b');
+  expect(await written('c.txt', '')).toBe('');
+  expect(await written('new.txt', 'b')).toBe('b');
+});
+
+it('lets the calls of one answer change a file one after another under the etag that it had before', async () => {
+  await using tree = await createTree({ 'a.txt': 'one\ntwo\nthree\n' });
+  const etag = /etag ([0-9a-f]{40})/.exec((await tree.run('read', { path: 'a.txt' })).text)?.[1];
+  const signal = new AbortController().signal;
+  const edit = (old: string, replacement: string) => ({
+    toolCallId: old,
+    toolName: 'edit',
+    input: { path: 'a.txt', old, new: replacement, etag },
+  });
+  const isErrorOf = async (calls: ToolCall[], context: Partial<ToolContext> = {}) =>
+    (
+      await runBatch(createToolset({ run: createRunTool({ maxSeconds: 60 }) }), calls, {
+        root: tree.root,
+        signal,
+        ...context,
+      })
+    ).map(({ isError }) => isError);
+  expect(await isErrorOf([edit('one', '1'), edit('two', '2')])).toEqual([false, false]);
+  expect(await tree.text('a.txt')).toBe('1\n2\nthree\n');
+  expect(await isErrorOf([edit('three', '3')])).toEqual([true]);
+
+  await writeFile(tree.path('a.txt'), 'one\ntwo\nthree\n');
+  const runCommand = async () => {
+    await writeFile(tree.path('a.txt'), '1\ntwo\nchanged\n');
+    const output = { head: Buffer.alloc(0), tail: Buffer.alloc(0), omitted: 0 };
+    return { exitCode: 0, stopped: null, durationMs: 1, notes: [], output };
+  };
+  const command = { toolCallId: 'run', toolName: 'run', input: { command: 'make' } };
+  expect(await isErrorOf([edit('one', '1'), command, edit('two', '2')], { runCommand })).toEqual([false, false, true]);
 });
 
 it('says when a file that is written anew gets other line endings', async () => {
