@@ -8,8 +8,8 @@ export const emptyLedger: Ledger = { read: {}, changed: [], todo: [] };
 const mostFiles = 200;
 const changing = new Set(['write', 'edit', 'multi_edit', 'delete', 'move']);
 
-/** Returns the ledger after further steps: files read, with their etags, files changed, and the todo list. */
-export function ledgerAfter(before: Ledger, steps: StepRow[]): Ledger {
+/** Returns the files read, with their etags, the files changed, and the todo list after further steps. */
+export function ledgerAfter(before: Ledger, steps: StepRow[]): Pick<Ledger, 'read' | 'changed' | 'todo'> {
   const read = new Map(Object.entries(before.read));
   const changed = new Set(before.changed);
   let { todo } = before;
@@ -37,8 +37,9 @@ export function ledgerAfter(before: Ledger, steps: StepRow[]): Ledger {
 }
 
 /** Writes the ledger as the text that the model reads. */
-export function ledgerText({ read, changed, todo }: Ledger): string {
+export function ledgerText({ read, changed, todo, plan }: Ledger): string {
   const parts: string[] = [];
+  if (plan !== undefined) parts.push(`The plan that was approved:\n${plan}`);
   if (changed.length > 0) parts.push(`Files changed so far:\n${changed.map((path) => `- ${path}`).join('\n')}`);
   const files = Object.entries(read);
   if (files.length > 0) {

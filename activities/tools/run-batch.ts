@@ -18,7 +18,10 @@ const parallelCalls = 8;
  */
 const mostBytes = 512 * 1024;
 const shortOutput = 1_000;
-const overLimit = '[Not shown: the outputs of this answer exceed 512 KB. The call has run; read less at once.]';
+/** Largest share of the context window that they fill, so that the next call need not replace them by notes at once. */
+const outputShare = 0.4;
+const overLimit = (most: number) =>
+  `[Not shown: the outputs of this answer exceed ${Math.floor(most / 1024)} KB. The call has run; read less at once.]`;
 
 /** Returns the input of a call as its tool takes it, or the sentence for the model about an invalid call. */
 export function validateCall(toolset: Toolset, call: { toolName: string; input: unknown }): CallCheck {
@@ -36,10 +39,15 @@ export function validateCall(toolset: Toolset, call: { toolName: string; input: 
 
 /**
  * Runs the tool calls of one answer and returns the results in the order of the calls. Consecutive read-only calls run
- * concurrently, all others one after another; `finish` is last, and is refused when a change failed. An unexpected
+ * concurrently, all others one after another; `finish` is last, and is refused when a change failed. `window` is the context
+ * window of the model that reads the results, in tokens. An unexpected
  * error (a full disk, a missing tree, an abort) is thrown once the running calls have ended.
  */
-export async function runBatch(toolset: Toolset, calls: ToolCall[], context: ToolContext): Promise<ToolResult[]> {
+export async function runBatch(
+  toolset: Toolset,
+  calls: ToolCall[],
+  { window = Infinity, ...context }: ToolContext & { window?: number },
+): Promise<ToolResult[]> {
   const outputs = new Map<ToolCall, TimedOutput>();
   const formerEtags = new Map<string, string>();
   const run = async (call: ToolCall) => {
@@ -62,11 +70,12 @@ export async function runBatch(toolset: Toolset, calls: ToolCall[], context: Too
     if (failed === 0) await run(call);
     else outputs.set(call, { ...refusedFinish(failed), durationMs: 0 });
   }
+  const most = Math.min(mostBytes, window * outputShare * 3.5);
   let bytes = 0;
   return calls.map((call) => {
     const result = resultOf(call, outputs.get(call));
     bytes += Buffer.byteLength(result.output);
-    return bytes <= mostBytes || result.output.length <= shortOutput ? result : { ...result, output: overLimit };
+    return bytes <= most || result.output.length <= shortOutput ? result : { ...result, output: overLimit(most) };
   });
 }
 

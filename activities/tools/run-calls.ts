@@ -27,6 +27,7 @@ import type { TakenSnapshot } from '../workspaces/job-snapshot.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { createCommandRunner, overDiskLimit, takenBack, type Commands } from './commands.ts';
 import { baseOf, type JobAccess } from '../job/job-access.ts';
+import { modelToAsk } from '../model/fallback.ts';
 import { eventsOfResults } from '../model/job-events.ts';
 import { instructionsOf, type Instructions } from '../model/stored-instructions.ts';
 import { createSkillReader, type SkillReaderDeps } from '../model/skills.ts';
@@ -45,7 +46,7 @@ export interface RunCallsDeps extends CallToolsDeps, OutputLogDeps, SkillReaderD
   mcpToolset(pinned: Instructions['tools']): Toolset;
   pages: PageNetwork;
   images: Pick<WorkerImageStore, 'store'>;
-  prices: Pick<PriceBook, 'seesImages'>;
+  prices: Pick<PriceBook, 'seesImages' | 'windowOf'>;
   commands: Commands;
   askForReview: AskForReview;
   attempt: Attempt;
@@ -159,6 +160,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
         callServer: caller.call,
         fetchPage,
         showImage,
+        window: prices.windowOf(modelToAsk(job)),
       };
       const tools = allowedTools({ ...toolset, ...mcpToolset(pinned) }, job);
       const ran = await runBatch(tools, checked, context);

@@ -17,12 +17,16 @@ export interface JobNote {
   text: string;
 }
 
-/** Files that the agent has touched and its plan, recorded by the service. */
+/** What the service records for an agent whose conversation is replaced. */
 export interface Ledger {
   /** Path → etag of the version last read or written; null when unknown. */
   read: Record<string, string | null>;
   changed: string[];
   todo: { text: string; done: boolean }[];
+  /** The plan that a person approved; absent if none was. */
+  plan?: string;
+  /** Longest quote of a message of an earlier turn, in characters; absent if they are quoted whole. */
+  quoteLength?: number;
 }
 
 /** A summary that replaces the conversation up to and including a step. */

@@ -116,6 +116,8 @@ const compactionRecord = z.object({
     read: z.record(text, text.nullable()),
     changed: z.array(text),
     todo: z.array(z.object({ text, done: z.boolean() })),
+    plan: text.optional(),
+    quoteLength: z.number().optional(),
   }),
   usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }),
   tree: text.nullable(),

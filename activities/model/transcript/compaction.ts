@@ -1,5 +1,12 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Compaction, JobContextStore, NewCompaction } from '../../../db/for-worker/job-context.ts';
+import type {
+  Compaction,
+  JobContextStore,
+  JobNote,
+  Ledger,
+  NewCompaction,
+} from '../../../db/for-worker/job-context.ts';
+import type { Prompt } from '../../../db/for-worker/jobs.ts';
 import type { JobWithProject } from '../../job/granted-access.ts';
 import type { StepRow, StepStore } from '../../../db/for-worker/steps.ts';
 import type { PriceBook } from '../../../models/prices.ts';
@@ -8,7 +15,7 @@ import { emptyLedger, ledgerAfter } from '../ledger.ts';
 import { firstToWatch } from '../loop-guard.ts';
 import { isContextOverflow, isUnanswerable } from '../model-failures.ts';
 import type { AskPaid, HeldStep, PaidCall } from '../spending.ts';
-import type { Transcript } from './transcript.ts';
+import { isTask, type Transcript } from './transcript.ts';
 
 export interface CompactionDeps {
   context: Pick<JobContextStore, 'compactions' | 'storeCompaction'>;
@@ -31,6 +38,8 @@ export interface CompactionCall {
 const mostWithoutChange = 3;
 /** The newest steps are kept, as many as fit into this share of the context window. */
 const tailShare = 0.2;
+/** Messages of earlier turns are shortened if they fill more of it. */
+const quoteShare = 0.15;
 const mostTailSteps = 10;
 
 /**
@@ -65,7 +74,11 @@ export function createCompaction(deps: CompactionDeps) {
       uptoTurn: last.turn,
       uptoStep: last.step,
       summary: maskSecrets(answer.summary),
-      ledger: ledgerAfter(before?.ledger ?? emptyLedger, replaced),
+      ledger: {
+        ...ledgerAfter(before?.ledger ?? emptyLedger, replaced),
+        ...(job.approvedTurn === null || job.plan === null ? {} : { plan: job.plan }),
+        ...quoteLengthFor(transcript.prompts, ref.turn, window),
+      },
       tree,
       usage: answer.usage,
       costMicros: answer.costMicros,
@@ -109,6 +122,14 @@ function tailOf(steps: StepRow[], window: number): number {
   return Math.min(count, Math.max(0, steps.length - 1));
 }
 
+/** Returns the longest quote that lets the messages of earlier turns fit; nothing if they fit whole. */
+function quoteLengthFor(prompts: Prompt[], turn: number, window: number): Pick<Ledger, 'quoteLength'> {
+  const earlier = prompts.filter((prompt) => prompt.turn < turn && !isTask(prompt));
+  const room = window * quoteShare * 3.5;
+  const length = earlier.reduce((sum, { prompt }) => sum + prompt.length, 0);
+  return length <= room ? {} : { quoteLength: Math.floor(room / earlier.length) };
+}
+
 /** Returns the failure of a call that has had its compaction, or has nothing to compact. */
 function tooLong(): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
@@ -136,24 +157,27 @@ const longestPrompt = 4_000;
 const itemLengths = [1_200, 400, 120, 40];
 
 /** Returns the part of a conversation to summarize, as a text of at most half a context window. */
-function transcriptText({ prompts, steps, compaction }: Transcript, window: number): string {
+function transcriptText({ prompts, steps, notes, compaction }: Transcript, window: number): string {
   const room = window * 0.5 * 3.5;
   const requests = prompts.slice(-20).map(({ prompt }) => `[asked] ${cut(prompt, longestPrompt)}`);
   const noted = compaction === null ? [] : [`[notes so far] ${compaction.summary}`];
   const head = [...requests, ...noted].join('\n\n');
   for (const length of itemLengths) {
-    const text = `${head}\n\n${stepLines(steps, length)}`;
+    const text = `${head}\n\n${stepLines(steps, length, notes)}`;
     if (text.length <= room) return text;
   }
-  const rest = stepLines(steps, 40);
+  const rest = stepLines(steps, 40, notes);
   return `${cut(head, room / 2)}\n\n${rest.slice(-Math.floor(room / 2)).toWellFormed()}`;
 }
 
-/** Returns steps as lines with their text, calls and outputs, each truncated. */
-function stepLines(steps: StepRow[], length: number): string {
+/** Returns steps as lines with the notes of the service, their text, calls and outputs, each truncated. */
+function stepLines(steps: StepRow[], length: number, notes: JobNote[] = []): string {
   return steps
-    .flatMap(({ response, toolResults }) => {
+    .flatMap(({ turn, step, response, toolResults }) => {
       if (response === null) return [];
+      const noted = notes
+        .filter((note) => note.turn === turn && note.step === step)
+        .map((note) => `[service] ${cut(note.text, length)}`);
       const text = response.text.trim() === '' ? [] : [`[agent] ${cut(response.text.trim(), length)}`];
       const calls = response.toolCalls.flatMap(({ toolCallId, toolName, input }) => {
         const result = toolResults?.find((one) => one.toolCallId === toolCallId);
@@ -161,7 +185,7 @@ function stepLines(steps: StepRow[], length: number): string {
         const kind = result?.isError === true ? 'error' : 'result';
         return [`[call] ${toolName} ${cut(JSON.stringify(input) ?? '', length)}`, `[${kind}] ${answer}`];
       });
-      return [...text, ...calls];
+      return [...noted, ...text, ...calls];
     })
     .join('\n');
 }

@@ -66,7 +66,7 @@ export function conversationOf(
   const upto = uptoOf(compaction);
   const messages: ModelMessage[] = [];
   const isOld = (prompt: Prompt) => !isBehind({ turn: prompt.turn, step: prompt.step ?? Infinity }, upto);
-  for (const prompt of prompts.filter(isOld)) messages.push(saidWith(prompt));
+  for (const prompt of prompts.filter(isOld)) messages.push(saidWith(quotedPrompt(prompt, compaction)));
   if (compaction !== null) messages.push({ role: 'user', content: compactedText(compaction) });
 
   const newer = prompts.filter((prompt) => !isOld(prompt));
@@ -139,6 +139,21 @@ function addAnswer(messages: ModelMessage[], step: StepRow, { prompt }: Prompt):
   if (part?.type !== 'tool-result') return false;
   part.output = { type: 'text', value: `The person answers:\n${prompt}` };
   return true;
+}
+
+/** Returns a message of before a compaction: the task and those of the newest turn are quoted whole. */
+function quotedPrompt(prompt: Prompt, compaction: Compaction | null): Prompt {
+  const length = compaction?.ledger.quoteLength ?? Infinity;
+  if (prompt.prompt.length <= length || isTask(prompt) || prompt.turn === compaction?.turn) return prompt;
+  return {
+    ...prompt,
+    prompt: `${prompt.prompt.slice(0, length).toWellFormed()}… (The rest of this message is omitted.)`,
+  };
+}
+
+/** Reports whether a prompt is the one that the job was created with. */
+export function isTask({ turn, step }: Prompt): boolean {
+  return turn === 1 && step === 0;
 }
 
 function compactedText({ summary, ledger }: Compaction): string {

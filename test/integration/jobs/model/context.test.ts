@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../../support/database
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { recordHistory } from '../../../support/database/histories.ts';
 import { startScriptedModelServer, type RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
+import { asOperator } from '../../../support/stack/operator.ts';
 import { startTestWorker, type TestWorkerOptions } from '../../../support/stack/worker.ts';
 
 let database: TestDatabase;
@@ -164,6 +165,76 @@ describe('a conversation that fills the window', () => {
       status: 'completed',
       message: 'Done.',
     });
+  });
+});
+
+describe('a conversation of long texts', () => {
+  const small = { 'compatible/scripted': { input: 1, output: 1, window: 14_000 } };
+
+  it('quotes the task and the newest turn, and only the beginnings of earlier messages', { tags: 'slow' }, async () => {
+    await using stack = await startStack(small);
+    let reads = 0;
+    stack.model.respondWith((request) => {
+      if (isSummary(request)) return { text: 'Notes.' };
+      reads += 1;
+      return reads % 5 === 0 ? done : read(reads % 40);
+    });
+    const said = (name: string) => `begin-${name} ${'log line\n'.repeat(1_300)} end-${name}`;
+    const { id } = await stack.worker.runJob(stack.job);
+    for (const name of ['two', 'three', 'four', 'five', 'six'])
+      expect(await stack.worker.followUp(id, said(name))).toMatchObject({ status: 'completed' });
+    const last = textOf(stack.model.requests.at(-1)!);
+    for (const part of ['Look after the files', 'begin-two', 'begin-six', 'end-six']) expect(last).toContain(part);
+    expect(last).not.toContain('end-two');
+    expect(stack.model.violations).toEqual([]);
+  });
+
+  it('keeps an approved plan in full, however often notes replace the rest', { tags: 'slow' }, async () => {
+    await using stack = await startStack(small);
+    const steps = Array.from({ length: 100 }, (_, index) => `${index + 1}. Change file ${index}.`).join('\n');
+    stack.model.script(read(1), { toolCalls: [{ name: 'finish', input: { title: 'Change files', summary: steps } }] });
+    const { id } = await stack.worker.runJob({ ...stack.job, planReview: true });
+    const approved = await asOperator(database.pool).approve({ jobId: id, text: null });
+    expect(approved.kind).toBe('decided');
+    let reads = 0;
+    stack.model.respondWith((request) => {
+      if (isSummary(request)) return { text: 'Notes.' };
+      reads += 1;
+      if (reads % 5 === 0) return write(`${reads}.md`);
+      return reads < 23 ? read(reads) : done;
+    });
+    await stack.worker.startJob(id, { maxSteps: 30 }, 2);
+    expect(await stack.worker.ended(id, 2)).toMatchObject({ status: 'completed' });
+    expect(stack.model.requests.filter(isSummary).length).toBeGreaterThan(1);
+    expect(textOf(stack.model.requests.at(-1)!)).toContain('77. Change file 76.');
+  });
+
+  it('has the notes of the service for the agent in what is summarized', { tags: 'slow' }, async () => {
+    await using stack = await startStack(small, () => ({ selfReview: true }));
+    stack.model.script(write('a.txt'), { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'A.' } }] });
+    let reads = 0;
+    stack.model.respondWith((request) => {
+      if (isSummary(request)) return { text: 'Notes.' };
+      reads += 1;
+      return reads <= 12 ? read(reads) : done;
+    });
+    expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed' });
+    const [summary] = stack.model.requests.filter(isSummary);
+    expect(textOf(summary!)).toContain('[service] Before your change is published, review it');
+  });
+
+  it('shows of the outputs of one answer what leaves room to go on', async () => {
+    await using stack = await startStack(small);
+    await stack.repository.commit({ 'a.txt': 'first line\n'.repeat(1_000), 'b.txt': 'other line\n'.repeat(1_000) });
+    stack.model.respondWith(({ body }) => {
+      if (body.tools === undefined) return { text: 'Notes.' };
+      const isTold = JSON.stringify(body.messages).includes('read less at once');
+      return isTold ? done : { toolCalls: [...read('a').toolCalls, ...read('b').toolCalls] };
+    });
+    expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed', steps: 2 });
+    const last = textOf(stack.model.requests.at(-1)!);
+    expect(last).toContain('first line');
+    expect(last).not.toContain('other line');
   });
 });
 
