@@ -54,7 +54,7 @@ interface Mark {
   hasCalls: boolean;
   /** Returns calls and results together; null without calls. */
   whole: string | null;
-  /** Returns the results if all of them are errors. */
+  /** Returns the results if all of them are errors, with the calls whose errors do not tell them apart. */
   error: string | null;
 }
 
@@ -64,7 +64,13 @@ function markOf({ response, toolResults }: StepRow): Mark {
   const results = (toolResults ?? []).map(({ toolName, output, isError }) => [toolName, output, isError]);
   const whole = JSON.stringify([calls.map(({ toolName, input }) => [toolName, input]), results]);
   const isAllError = toolResults !== null && toolResults.every(({ isError }) => isError);
-  return { hasCalls: true, whole, error: isAllError ? JSON.stringify(results) : null };
+  const unclear = calls.filter(({ toolName }) => hasUnclearErrors(toolName)).map(({ input }) => input);
+  return { hasCalls: true, whole, error: isAllError ? JSON.stringify([results, unclear]) : null };
+}
+
+/** Reports whether different calls of a tool can fail in the same words, such as searches of a shell that find nothing. */
+function hasUnclearErrors(toolName: string): boolean {
+  return toolName === 'run' || toolName === 'fetch' || toolName.includes('__');
 }
 
 function isSame(marks: Mark[], count: number, keyOf: (mark: Mark) => string | null): boolean {

@@ -51,6 +51,9 @@ const fullShare = 0.8;
 /** The agent gets a note when this many calls remain. */
 const fewCalls = 5;
 
+/** Steps after which an agent has followed a hint, so that it gets another one. */
+const heededSteps = 20;
+
 /** Creates the part that keeps a job's conversation within its limits. All its decisions derive from stored data. */
 export function createConversation(deps: ConversationDeps): Conversation {
   const { context, transcripts, compact, prices, addGuidance, commands } = deps;
@@ -120,7 +123,8 @@ function nudgeDue({ call, job }: Pick<ConversationCall, 'call' | 'job'>, transcr
   const first = firstToWatch(call.turn, job, prompts);
   const loop = findLoop(steps.filter(({ turn, step }) => turn === call.turn && step >= first));
   if (loop === null) return null;
-  const wasNudged = notes.some((note) => note.kind === 'nudge' && note.turn === call.turn && note.step > first);
+  const since = Math.max(first, call.step - heededSteps);
+  const wasNudged = notes.some((note) => note.kind === 'nudge' && note.turn === call.turn && note.step > since);
   if (wasNudged) throw ApplicationFailure.nonRetryable(loopSentence(loop), FailureType.NoProgress);
   return nudgeOf(loop);
 }

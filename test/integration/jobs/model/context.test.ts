@@ -64,6 +64,16 @@ describe('an agent that loops', () => {
     expect(textOf(stack.model.requests[3]!)).toContain('failed with the same error');
   });
 
+  it('again long after the hint gets another one', { tags: 'slow' }, async () => {
+    await using stack = await startStack();
+    const loop = [read(1), read(1), read(1), read(1)];
+    const others = Array.from({ length: 20 }, (_, index) => read(index + 2));
+    stack.model.script(...loop, ...others, ...loop, done);
+    const job = await stack.worker.runJob(stack.job, { maxSteps: 60 });
+    expect(job).toMatchObject({ status: 'completed', steps: 29 });
+    expect(textOf(stack.model.requests.at(-1)!).match(/You made the same call four times/g)).toHaveLength(2);
+  });
+
   it('is warned and then stopped if its answers are cut off, too', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     stack.model.respondWith({ text: 'And so on', finishReason: 'length' });

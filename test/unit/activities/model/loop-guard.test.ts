@@ -37,6 +37,24 @@ describe('an agent loops', () => {
     },
   );
 
+  it.each([
+    ['run', { command: 'grep -rq one .' }, '[exit code 1]\n(no output)'],
+    ['fetch', { url: 'https://docs.test/one' }, 'docs.test answered with status 404.'],
+    ['tracker__find', { id: 1 }, 'Not found.'],
+  ])('not with different calls of %s that fail in the same words, but with the same one', (toolName, input, output) => {
+    const failing = (inputs: object[]) =>
+      inputs.map((one, index) => {
+        const toolCallId = `call_${index}`;
+        return buildStep({
+          step: index + 1,
+          toolCalls: [{ toolCallId, toolName, input: one }],
+          toolResults: [{ toolCallId, toolName, output, isError: true }],
+        });
+      });
+    expect(findLoop(failing([input, { other: 2 }, { other: 3 }]))).toBe(null);
+    expect(findLoop(failing([input, input, input]))).toBe('same-error');
+  });
+
   it('not if the same call has a different result each time', () => {
     const steps = buildSteps('a a a a').map((step, index) => ({
       ...step,
