@@ -55,7 +55,8 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     const ref = { jobId, turn, step };
     const active = await access.activeJob(ref, read);
     const job = { ...active, model: modelToAsk(active) };
-    const hasNew = job.waitingMessages > 0;
+    // a call that can only finish leaves messages to the next turn
+    const hasNew = job.waitingMessages > 0 && lastBefore === null;
     if (hasNew) await messages.take(ref);
     const text = createLiveText({
       redactor: createStreamRedactor(secrets.here()),

@@ -93,12 +93,14 @@ describe('a message that arrives too late for the limits of its turn', () => {
   it.each([
     ['in its last call', [during(finish('One.'))], 2],
     ['in the call before its last', [during(finish('One.'))], 3],
+    ['after it came before the last call', [during(write('more.txt')), finish('One.')], 3],
   ])('begins the next turn when the agent finishes %s', async (_, replies, maxSteps) => {
     await using stack = await startStack();
     stack.model.script(write('one.txt'), ...replies);
     const job = await stack.worker.runJob(stack.job, { maxSteps });
     expect(job).toMatchObject({ status: 'active', turn: 2, prDraft: false, incomplete: null, waitingMessages: 0 });
     expect(await turnsOf(job.id)).toMatchObject([{ status: 'completed' }, { prompt: 'And two' }]);
+    expect(JSON.stringify(stack.model.requests.map(({ body }) => body))).not.toContain('And two');
     expect(stack.model.violations).toEqual([]);
   });
 
