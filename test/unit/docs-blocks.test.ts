@@ -34,6 +34,7 @@ const meanings: Record<string, Meaning[]> = {
     },
   ],
   'docs/mcp.md': [JSON.parse], // a file of MCP clients
+  'docs/triggers.md': [parseYaml], // a workflow, which issue-workflow.test.ts runs
   'docs/models.md': [json(createJobSchema), parsePrices, parsePrices],
   'docs/operations/metrics.md': [parseYaml], // a file of Prometheus
   'docs/quickstart.md': [json(someOf(agentJobSchema.extend({ details: someOf(agentJobSchema.shape.details) })))],
