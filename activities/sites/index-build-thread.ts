@@ -53,16 +53,14 @@ function earlierPages(): WantedPage[] {
 
 async function build(): Promise<BuildResult> {
   const isLasting = parts.some(({ isKept }) => isKept);
-  const isPartial = files.some(({ content }) => content === null);
+  const isPartial = files.some(({ content, isTooLarge }) => content === null && !isTooLarge);
   const known = (isPartial || isLasting) && previousFile !== undefined ? readKnownPages(previousFile) : null;
   const earlier = isLasting ? earlierPages() : [];
   const ownerOf = createOwnerOf(parts);
   const sources = parts.map(({ prefix, weight, isKept, isParsed }, at) => ({
     prefix,
     weight,
-    files: files
-      .filter(({ part }) => part === at)
-      .map((entry) => ({ path: entry.path, name: entry.name, read: () => read(entry) })),
+    files: files.filter(({ part }) => part === at).map((entry) => ({ ...entry, read: () => read(entry) })),
     ...(isParsed && { layout: websiteLayout }),
     readIncluded: (paths: string[]) => readIncluded({ part: at, paths }),
     ...(isKept && { kept: earlier.filter(({ path }) => ownerOf(path) === prefix) }),

@@ -237,7 +237,7 @@ function reportsOf({ sources }: SiteRow, parts: SitePart[], found: FoundSource[]
   const first = parts.length - sources.length;
   return parts.slice(first).map(({ prefix, problem, skipped }, at) => {
     const { pages = 0, skipped: files = [] } = found[first + at] ?? {};
-    const unread = files.map((file) => `${file} could not be read.`);
+    const unread = files.map((file) => `Not read: ${file}.`);
     return { prefix, pages, problem, skipped: [...skipped, ...unread].slice(0, mostSkipped) };
   });
 }

@@ -15,8 +15,9 @@ export interface FolderFile {
   path: string;
   /** Identifies the content: equal names mean equal contents. */
   name: string;
-  /** Null if the reader already knows the file. */
+  /** Null if the reader already knows the file, or it is too large to be read. */
   content: Uint8Array | null;
+  isTooLarge?: true;
 }
 
 /** Reports whether a reader already knows the content of a file. */
@@ -74,8 +75,15 @@ export async function readGitFolder(
   if (listed.truncated) throw tooManyEntries();
   const blobs = await blobsIn(listed.stdout, signal);
   checkLimits(blobs);
-  const files = blobs.map(({ path, object }): FolderFile => ({ path, name: object, content: null }));
-  const unknown = blobs.flatMap((blob, at) => (isKnown({ path: blob.path, name: blob.object }) ? [] : [{ blob, at }]));
+  const files = blobs.map(({ path, object, size }): FolderFile => ({
+    path,
+    name: object,
+    content: null,
+    ...markOf(size),
+  }));
+  const unknown = blobs.flatMap((blob, at) =>
+    files[at]?.isTooLarge || isKnown({ path: blob.path, name: blob.object }) ? [] : [{ blob, at }],
+  );
   for await (const [{ blob, at }, content] of readBlobs(git, unknown, { gitDir, signal }))
     files[at] = { path: blob.path, name: blob.object, content };
   return files;
@@ -88,15 +96,15 @@ async function blobsIn(list: Buffer, signal: AbortSignal): Promise<Blob[]> {
       ...entries
         .map(blobOf)
         .filter((blob) => blob !== null)
-        .filter(isWanted),
+        .filter(({ path }) => readable.test(path)),
     );
     if (blobs.length > mostFiles) break;
   }
   return blobs;
 }
 
-function isWanted({ path, size }: Blob): boolean {
-  return readable.test(path) && size <= largestFile;
+function markOf(size: number): Pick<FolderFile, 'isTooLarge'> {
+  return size > largestFile ? { isTooLarge: true } : {};
 }
 
 function tooManyEntries(): SourceFolderError {
@@ -123,8 +131,12 @@ export async function readDirectory({
   checkLimits(found);
   found.sort((a, b) => (a.path < b.path ? -1 : 1));
   const files: FolderFile[] = [];
-  for (const { path } of found) {
+  for (const { path, size } of found) {
     signal.throwIfAborted();
+    if (size > largestFile) {
+      files.push({ path, name: 'too-large', content: null, ...markOf(size) });
+      continue;
+    }
     const content = await existing(path, () => readRegularFile(join(top, path)));
     if (content !== null) files.push({ path, name: createHash('sha256').update(content).digest('hex'), content });
   }
@@ -141,7 +153,7 @@ export async function readDirectory({
         if (depth < deepest && entry.name !== '.git' && entry.name !== 'node_modules') await walk(path, depth + 1);
       } else if (entry.isFile() && readable.test(path)) {
         const size = (await existing(path, () => lstat(join(top, path))))?.size ?? null;
-        if (size !== null && size <= largestFile) found.push({ path, size });
+        if (size !== null) found.push({ path, size });
         if (found.length > mostFiles) return;
       }
     }
@@ -190,7 +202,7 @@ export async function checkedDirectory(directory: string, root: string | null): 
 function checkLimits(files: { size: number }[]): void {
   if (files.length > mostFiles)
     throw new SourceFolderError(`The folder contains more than ${mostFiles} pages. Give the site a smaller folder.`);
-  if (files.reduce((sum, { size }) => sum + size, 0) > largestFolder) {
+  if (files.reduce((sum, { size }) => sum + (size > largestFile ? 0 : size), 0) > largestFolder) {
     throw new SourceFolderError(`The pages of the folder are larger than ${largestFolder / 1024 / 1024} MB in total.`);
   }
 }

@@ -246,7 +246,7 @@ export const siteSchema = z.object({
         formats: z.record(z.string(), z.number().int()).meta({ description: 'Pages by the format of their source.' }),
         skipped: z.array(z.string()).max(mostSkipped).meta({
           description:
-            'The first files that were not read: configurations that compute their values, malformed API descriptions, and files without a readable page.',
+            'The first files that were not read: configurations that compute their values, malformed API descriptions, files of more than 10 MB, and files without a readable page or with that of another file.',
         }),
         sources: z
           .array(

@@ -36,7 +36,10 @@ export interface SourceReport {
   layout: string | null;
   /** Number of pages by the format of their source. */
   formats: Partial<Record<SourceFormat | 'api', number>>;
-  /** Configurations that are not read whole, malformed API descriptions, then files without a page that look like one; the first of them. */
+  /**
+   * Configurations that are not read whole, malformed API descriptions, files that are too large, then files that look like
+   * a page but have none, or that of another file; the first of them.
+   */
   skipped: string[];
 }
 
@@ -57,7 +60,8 @@ export async function collectPages<Known extends KnownPage>(
   files: Iterable<SourceFile>,
   { find, addresses = '', layoutOf = recognizeLayout, readIncluded = () => Promise.resolve([]) }: Reading<Known>,
 ): Promise<ReadPages<SourcePage | Known>> {
-  const own = new Map([...files].filter(({ path }) => isWanted(path)).map((file) => [file.path, file]));
+  const all = [...files].filter(({ path }) => isWanted(path));
+  const own = new Map(all.flatMap((file) => (file.isTooLarge ? [] : [[file.path, file]])));
   const layout = layoutOf(own);
   const byPath = new Map([...own, ...(layout.added ?? []).map((file) => [file.path, file] as const)]);
   const sorted = [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -73,8 +77,10 @@ export async function collectPages<Known extends KnownPage>(
   const report: SourceReport = {
     layout: layout.name,
     formats: {},
-    skipped: [...(layout.unread ?? []), ...malformed].slice(0, mostSkipped),
+    skipped: [...(layout.unread ?? []), ...malformed],
   };
+  for (const { path, isTooLarge } of all) if (isTooLarge) report.skipped.push(`${path} (larger than 10 MB)`);
+  const firstFiles = new Map<string, string>();
   const included = createIncludedFiles(byPath, readIncluded);
   const pageFiles = pageFilesOf(sorted, layout);
   const addressOf = createAddressOf(byPath, { layout, knownPath: (file) => find(file, layout)?.path ?? null });
@@ -92,11 +98,20 @@ export async function collectPages<Known extends KnownPage>(
   );
   // links of known pages may lead to addresses that pages had before
   if (moved !== addresses && read.some((page) => page !== null && isKnown(page)))
-    return collectPages<never>(own.values(), { find: () => null, layoutOf: () => layout, readIncluded });
+    return collectPages<never>(all, { find: () => null, layoutOf: () => layout, readIncluded });
   for (const [at, { file, format }] of pageFiles.entries()) {
     const page = read[at] ?? null;
-    if (page === null && report.skipped.length < mostSkipped) report.skipped.push(file.path);
-    if (page === null || pages.has(page.path)) continue;
+    if (page === null) {
+      report.skipped.push(file.path);
+      continue;
+    }
+    const first = firstFiles.get(page.path);
+    if (first !== undefined) {
+      // HTML may be generated from the others
+      if (format !== 'html') report.skipped.push(`${file.path} (same page as ${first})`);
+      continue;
+    }
+    firstFiles.set(page.path, file.path);
     pages.set(page.path, page);
     report.formats[format] = (report.formats[format] ?? 0) + 1;
   }
@@ -105,6 +120,7 @@ export async function collectPages<Known extends KnownPage>(
     pages.set(page.path, page);
     report.formats.api = (report.formats.api ?? 0) + 1;
   }
+  report.skipped.splice(mostSkipped);
   return { pages: [...pages.values()], layout, addresses: moved, report };
 }
 

@@ -37,6 +37,8 @@ it(
     await using blog = await createTestRepository({
       'posts/first.md': `${about('badger')}\nSee [second](/second) and [start](/index).\n`,
       'posts/second.md': about('otter'),
+      'posts/second.rst': about('again'),
+      'posts/large.md': 'x'.repeat(10 * 1024 * 1024 + 1),
       'posts/api.yaml': 'openapi: 3.1.0\npaths: [\n',
     });
     await using worker = await startSiteWorker({ database });
@@ -53,7 +55,11 @@ it(
     expect(await search(database, site, 'badger')).toEqual(['badger']);
     // the page of the main source at a path of the blog is left out
     expect(await search(database, site, 'walrus')).toEqual([]);
-    const skipped = ['api.yaml could not be read.'];
+    const skipped = [
+      'Not read: api.yaml.',
+      'Not read: large.md (larger than 10 MB).',
+      'Not read: second.rst (same page as second.md).',
+    ];
     expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null, skipped }]);
     expect(await worker.index(site)).toMatchObject({ version: 1, changedPages: 0 });
 

@@ -46,6 +46,14 @@ describe('readDirectory', () => {
     expect(found['a.markdown']).toBe('é');
   });
 
+  it('names files that are too large, without their content', async () => {
+    await write({ 'a.md': 'a' });
+    await truncate(join(root, 'a.md'), 10 * 1024 * 1024 + 1);
+    expect(await readDirectory({ directory: root, root, signal })).toEqual([
+      { path: 'a.md', name: expect.any(String), content: null, isTooLarge: true },
+    ]);
+  });
+
   it('reads the catalogs of documentation', async () => {
     await write({ 'locale/de/LC_MESSAGES/guide/a.po': 'a', 'po/de.po': 'no' });
     expect(Object.keys(await read())).toEqual(['locale/de/LC_MESSAGES/guide/a.po']);
@@ -74,12 +82,6 @@ describe('readDirectory', () => {
     await symlink(folder, join(root, 'folder.md'));
     await symlink(root, join(root, 'loop'));
     execFileSync('mkfifo', [join(root, 'pipe.md')]);
-    expect(await read()).toEqual({ 'a.md': 'a' });
-  });
-
-  it('omits a file that is too large', async () => {
-    await write({ 'a.md': 'a', 'large.md': '' });
-    await truncate(join(root, 'large.md'), 10 * 1024 * 1024 + 1);
     expect(await read()).toEqual({ 'a.md': 'a' });
   });
 
@@ -140,6 +142,12 @@ describe('readGitFolder', () => {
       text: 'hello',
       more: [],
     });
+  });
+
+  it('names files that are too large, without their content', async () => {
+    const git = listing(Buffer.from(`100644 blob ${object} 10485761\tlarge.md\0`));
+    const files = await readGitFolder(git, { gitDir: '/x', tree: 'b'.repeat(40), isKnown: () => false, signal });
+    expect(files).toEqual([{ path: 'large.md', name: object, content: null, isTooLarge: true }]);
   });
 
   /** A git that returns this list of the folder. */
