@@ -180,6 +180,11 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree, keepe
   return rowCount === 1;
 }
 
+/** Condition: the tree of a step has a snapshot, or had one in a job that was deleted. */
+const isKept = `(
+  exists (select from lineage join job_snapshots on job_id = lineage.id and job_snapshots.tree = job_steps.tree)
+  or exists (select from lineage where forked_from is null and (forked_turn, forked_step) >= (turn, step)))`;
+
 /** Copies conversation and tree. The other job has paid for the steps, so they cost nothing here. */
 async function copyHistory(client: PoolClient, id: string, { at, tree, keeper }: Source): Promise<void> {
   const values = [id, at.jobId, at.turn, at.step];
@@ -200,10 +205,12 @@ async function copyHistory(client: PoolClient, id: string, { at, tree, keeper }:
     `insert into job_compactions (job_id, turn, step, upto_turn, upto_step, summary, ledger, tree, cost_micros, created_at)
      select $1, turn, step, upto_turn, upto_step, summary, ledger, tree, 0, created_at
      from job_compactions where job_id = $2 and ${upToStep}`,
-    `insert into job_steps (job_id, turn, step, model, request_hash, tools_hash, response, finish_reason, tool_results, tree, messages,
+    // the tree of the base commit, which has no snapshot, is left out, because it cannot be told once an earlier job is gone
+    `${withLineage}
+     insert into job_steps (job_id, turn, step, model, request_hash, tools_hash, response, finish_reason, tool_results, tree, messages,
                             cost_micros, started_at, answered_at, ended_at)
      select $1, turn, step, coalesce(model, (select model from jobs where id = $2)), request_hash, tools_hash, response,
-            finish_reason, tool_results, tree, messages, 0, started_at, answered_at, ended_at
+            finish_reason, tool_results, case when ${isKept} then tree end, messages, 0, started_at, answered_at, ended_at
      from job_steps where job_id = $2 and response is not null and ${upToStep}`,
     `insert into job_effects (job_id, turn, effect, result)
      select $1, turn, effect, result

@@ -206,6 +206,21 @@ describe('a fork', () => {
     });
   });
 
+  it('of a fork has the files of the base commit where nothing had changed, although the first job is gone', async () => {
+    await scene(async ({ worker, model, repository, fork, run }) => {
+      model.script(call('read', { path: 'README.md' }), write('one.txt'), write('two.txt'), { status: 400 });
+      const failed = await worker.runJob({ prompt: 'Write', repository: repository.path });
+      const made = await fork({ jobId: failed.id, step: 3 });
+      await database.pool.query('delete from jobs where id = $1', [failed.id]);
+      const again = await fork({ jobId: made.id, step: 1 });
+      model.script(write('three.txt'), finish('Write three'));
+      const files = Object.keys(await filesOf(repository, await run(again)));
+      expect(files).toContain('three.txt');
+      expect(files).not.toContain('one.txt');
+      await expect(fork({ jobId: made.id, step: 2 })).rejects.toThrow('These files were deleted');
+    });
+  });
+
   it('of a job that repeated itself continues, and is stopped only if its own steps do', { tags: 'slow' }, async () => {
     await scene(async ({ worker, model, repository, fork, run }) => {
       const read = call('read', { path: 'README.md' });
