@@ -5,18 +5,6 @@ import type { HostedKind } from './forges.ts';
 import { githubGraphqlOf } from './github-address.ts';
 import { repositoryPath } from './repository-path.ts';
 
-/** Asks a forge about one repository. Errors: ForgeError. */
-export interface ForgeApi {
-  kind: HostedKind;
-  /** Name of the forge, for error messages. */
-  forge: string;
-  hasCredential: boolean;
-  /** Returns any answer to a path below the address of the repository in the API. */
-  get(path: string, options: ForgeQuestion): Promise<ForgeResponse>;
-  /** Returns any answer of GitHub's GraphQL API; the variables get the `owner` and `name` of the repository. */
-  graphql(question: { query: string; variables: object }, signal: AbortSignal): Promise<ForgeResponse>;
-}
-
 export interface ForgeQuestion {
   /** Version that is known already. */
   etag?: string | null;
@@ -35,11 +23,11 @@ export interface ForgeApiOptions {
   egress: Egress;
 }
 
+/** Asks a forge about one repository. Errors: ForgeError. */
+export type ForgeApi = ReturnType<typeof createForgeApi>;
+
 /** Creates the API client for one repository. A credential is sent only to its own server. Errors: ForgeError. */
-export function createForgeApi(
-  repository: string,
-  { kind, forge, url, apiUrl, credential, egress }: ForgeApiOptions,
-): ForgeApi {
+export function createForgeApi(repository: string, { kind, forge, url, apiUrl, credential, egress }: ForgeApiOptions) {
   const { owner, name, path: whole } = repositoryPath(repository, { root: url, forge });
   const base =
     kind === 'gitlab'
@@ -52,14 +40,21 @@ export function createForgeApi(
   });
   return {
     kind,
+    /** Name of the forge, for error messages. */
     forge,
     hasCredential: own !== null,
-    async graphql({ query, variables }, signal) {
+    /** Returns any answer of GitHub's GraphQL API; the variables get the `owner` and `name` of the repository. */
+    async graphql(
+      { query, variables }: { query: string; variables: object },
+      signal: AbortSignal,
+    ): Promise<ForgeResponse> {
       const headers = { ...headersWith((await own?.token()) ?? null), 'content-type': 'application/json' };
       const body = JSON.stringify({ query, variables: { ...variables, owner, name } });
       return await askForge({ forge, method: 'POST', url: githubGraphqlOf(apiUrl), headers, body, egress, signal });
     },
-    async get(path, { etag = null, isAnonymous = false, signal }) {
+    /** Returns any answer to a path below the address of the repository in the API. */
+    async get(path: string, options: ForgeQuestion): Promise<ForgeResponse> {
+      const { etag = null, isAnonymous = false, signal } = options;
       const token = isAnonymous ? null : ((await own?.token()) ?? null);
       const headers = { ...headersWith(token), ...(etag !== null && { 'if-none-match': etag }) };
       return await askForge({ forge, method: 'GET', url: `${base}${path}`, headers, egress, signal });

@@ -51,16 +51,6 @@ export type GitSequence = Omit<GitCall, 'args' | 'maxOutputBytes' | 'acceptedExi
   commands: readonly Pick<GitCall, 'args' | 'maxOutputBytes'>[];
 };
 
-export interface Git {
-  /** Runs one git command to completion. Errors: GitError. */
-  run(call: GitCall): Promise<GitResult>;
-  /**
-   * Runs commands one after another until one fails, and returns their results. They must be repeatable, and at most one
-   * reads the input. Starting each separately would cost as much CPU as most of them use. Errors: GitError.
-   */
-  runAll(sequence: GitSequence): Promise<GitResult[]>;
-}
-
 export interface GitOptions {
   gitBinary?: string;
   /** A directory of the worker that holds git's home and its configuration. */
@@ -88,11 +78,13 @@ const defaultMaxOutputBytes = 64 * 1024 * 1024;
 /** Longest output of a sequence, in bytes. Commands with a longer one are run separately, each with its own limit. */
 const maxSequenceBytes = 1024 * 1024;
 
+export type Git = ReturnType<typeof createGit>;
+
 /**
  * Creates the runner for all of the worker's own git commands. Each has a complete environment of its own, no hooks,
  * filters, monitors or prompts, and a process group that ends with the call.
  */
-export function createGit(options: GitOptions): Git {
+export function createGit(options: GitOptions) {
   const { gitBinary = 'git', home, authorities = null, transports = ['https', 'file', 'ssh'] } = options;
   const { egress = createEgress(), transfer = defaultTransferLimits, run: start = runProcess } = options;
   const { memoryBytes = defaultMemoryBytes } = options;
@@ -120,6 +112,7 @@ export function createGit(options: GitOptions): Git {
     return pinRemote({ egress, signal }, remote);
   }
 
+  /** Runs one git command to completion. Errors: GitError. */
   async function run(call: GitCall): Promise<GitResult> {
     if (call.signal.aborted) throw new GitError('aborted');
     await homeReady();
@@ -179,6 +172,10 @@ export function createGit(options: GitOptions): Git {
     throw new GitError('unreachable');
   }
 
+  /**
+   * Runs commands one after another until one fails, and returns their results. They must be repeatable, and at most one
+   * reads the input. Starting each separately would cost as much CPU as most of them use. Errors: GitError.
+   */
   async function runAll({ commands, ...shared }: GitSequence): Promise<GitResult[]> {
     const [first, ...others] = commands;
     if (first === undefined) return [];

@@ -5,12 +5,6 @@ import { joinChunks } from './join-chunks.ts';
 import { forkHost, hold, sendTo } from './host-channel.ts';
 import { chunksOf, type HostAnswer, type HostRequest } from './process-messages.ts';
 
-/** Starts processes from a small host process, which is itself started on first use. */
-export interface ProcessHost extends Disposable {
-  /** Like `runProcess`, but may also throw ProcessHostError. The next call then starts a new host. */
-  run(call: ProcessCall): Promise<ProcessOutcome>;
-}
-
 /** The host process has ended, and with it every process that it started. */
 export class ProcessHostError extends Error {
   override name = 'ProcessHostError';
@@ -26,11 +20,14 @@ interface Running {
 
 const program = join(import.meta.dirname, 'process-host-main.ts');
 
+/** Starts processes from a small host process, which is itself started on first use. */
+export type ProcessHost = ReturnType<typeof createProcessHost>;
+
 /**
  * Forking blocks a process until its page tables are copied: 1 ms of CPU for a process of 50 MB, but 7 ms for a worker
  * of 370 MB, for each git command of a step.
  */
-export function createProcessHost(): ProcessHost {
+export function createProcessHost() {
   const running = new Map<number, Running>();
   let host: ChildProcess | null = null;
   let lastId = 0;
@@ -70,6 +67,7 @@ export function createProcessHost(): ProcessHost {
     for (const part of chunksOf(bytes)) await send(child, { type: 'input', id, ...part });
   }
 
+  /** Like `runProcess`, but may also throw ProcessHostError. The next call then starts a new host. */
   async function run({ stdin, signal, ...call }: ProcessCall): Promise<ProcessOutcome> {
     const child = (host ??= start());
     lastId += 1;

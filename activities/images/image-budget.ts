@@ -1,22 +1,20 @@
 import { ImageError } from './image-error.ts';
 
-/** Disk space and files that an image may have, counted over its layers. */
-export interface ImageBudget {
-  /** Throws ImageError once the image is too large. */
-  spend(use: { bytes?: number; entries?: number }): void;
-}
-
 export interface ImageLimits {
   bytes: number;
   entries: number;
 }
 
+/** Disk space and files that an image may have, counted over its layers. */
+export type ImageBudget = ReturnType<typeof createImageBudget>;
+
 /** Creates the budget of one image, from which all of its layers are paid. */
-export function createImageBudget(limits: ImageLimits): ImageBudget {
+export function createImageBudget(limits: ImageLimits) {
   let bytesLeft = limits.bytes;
   let entriesLeft = limits.entries;
   return {
-    spend({ bytes = 0, entries = 0 }) {
+    /** Throws ImageError once the image is too large. */
+    spend({ bytes = 0, entries = 0 }: { bytes?: number; entries?: number }): void {
       bytesLeft -= bytes;
       entriesLeft -= entries;
       if (bytesLeft < 0)

@@ -42,16 +42,6 @@ export interface ServerDeps {
   layerFiles: LayerFiles;
 }
 
-/** A server that runs as a command, until disposed of. */
-export interface ServerProcess extends AsyncDisposable {
-  stdin: Socket;
-  stdout: Socket;
-  /** Resolves with the reason once all of its processes have ended; never rejects. */
-  ended: Promise<McpProblem>;
-  /** Ends it, and keeps what it downloaded for the next starts. */
-  endAndKeep(signal: AbortSignal): Promise<void>;
-}
-
 const execute = promisify(execFile);
 const descriptorOf = promisify(openDescriptor);
 /** Folder in the sandbox with the pipes of the server. */
@@ -61,6 +51,9 @@ const exitMs = 1_000;
 /** Last output that is kept, in bytes. */
 const mostDetail = 64 * 1024;
 
+/** A server that runs as a command, until disposed of. */
+export type ServerProcess = Awaited<ReturnType<typeof startServer>>;
+
 /**
  * Starts a server in a sandbox of its own, with its values, its packages and nothing of the job: no file that an agent
  * may have written takes part in a process with secrets. Throws McpProblem.
@@ -68,7 +61,7 @@ const mostDetail = 64 * 1024;
 export async function startServer(
   { commands, layerFiles }: ServerDeps,
   { job, command, values, lifeMs, signal }: ServerCommand,
-): Promise<ServerProcess> {
+) {
   const { image, limits, run } = job.environment;
   if (!job.project.mayRun) throw new McpProblem('runs as a command, and the agents of this project may run none');
   if (commands === null) throw new McpProblem('runs as a command, and the worker runs none: DOCKET_RUN is off');
@@ -124,8 +117,10 @@ export async function startServer(
   return {
     stdin,
     stdout,
+    /** Resolves with the reason once all of its processes have ended; never rejects. */
     ended,
-    async endAndKeep(whileKeeping) {
+    /** Ends it, and keeps what it downloaded for the next starts. */
+    async endAndKeep(whileKeeping: AbortSignal): Promise<void> {
       await end();
       if (!isRestored) await keepPackages(layerFiles, sandbox, { ...packages, values, signal: whileKeeping });
     },

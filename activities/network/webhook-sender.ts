@@ -31,20 +31,18 @@ export interface WebhookSenderOptions {
   resolve?: Resolve;
 }
 
-export interface WebhookSender {
-  /** Posts once, without following redirects. Throws WebhookSendError, or the signal's reason when it aborts. */
-  send(request: WebhookRequest): Promise<WebhookAnswer>;
-}
-
 const mostBodyBytes = 16 * 1024;
 
+export type WebhookSender = ReturnType<typeof createWebhookSender>;
+
 /** Creates the sender of messages to addresses that customers configure. Private ones are refused unless allowed. */
-export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
+export function createWebhookSender(options: WebhookSenderOptions) {
   const { allowedHosts, timeoutMs = 15_000, resolve } = options;
   const publicLookup = createPublicLookup(resolve);
 
   return {
-    async send({ url, headers, body, signal }) {
+    /** Posts once, without following redirects. Throws WebhookSendError, or the signal's reason when it aborts. */
+    async send({ url, headers, body, signal }: WebhookRequest): Promise<WebhookAnswer> {
       const parsed = parseWebhookAddress(url, allowedHosts);
       if (!parsed.ok) throw new WebhookSendError(parsed.problem);
       const address = new URL(parsed.url);

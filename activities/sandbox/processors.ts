@@ -6,11 +6,6 @@ export interface TakenProcessors extends Disposable {
   list: string | null;
 }
 
-export interface Processors {
-  /** Takes those with the fewest commands. Without a count, or with one that is too high, a command may use all. */
-  take(count?: number): TakenProcessors;
-}
-
 /** Returns the processors that this process may use; workers of one machine do not all begin with the same one. */
 export function ownProcessors(): number[] {
   const [, list = ''] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
@@ -22,11 +17,14 @@ export function ownProcessors(): number[] {
   return [...all.slice(begin), ...all.slice(0, begin)];
 }
 
+export type Processors = ReturnType<typeof createProcessors>;
+
 /** Spreads commands over processors. */
-export function createProcessors(own: readonly number[]): Processors {
+export function createProcessors(own: readonly number[]) {
   const commands = new Map(own.map((processor) => [processor, 0]));
   return {
-    take(count = own.length) {
+    /** Takes those with the fewest commands. Without a count, or with one that is too high, a command may use all. */
+    take(count: number = own.length): TakenProcessors {
       if (count >= own.length) return { list: null, [Symbol.dispose]: () => undefined };
       const least = [...commands].sort(([, one], [, other]) => one - other).slice(0, count);
       const taken = least.map(([processor]) => processor);

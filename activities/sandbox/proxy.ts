@@ -6,12 +6,6 @@ import { answerTo } from '../../lib/network/answer-to.ts';
 import { createLookup, PrivateAddressError } from '../../lib/network/public-lookup.ts';
 import { isRunHost, type SandboxNetwork } from './network.ts';
 
-/** Proxy for one command to the hosts that it may reach; disposing of it ends all its connections. */
-export interface CommandProxy extends Disposable {
-  /** Refused requests, as sentences for the model. */
-  notes(): string[];
-}
-
 export interface ProxyLimits {
   /** Maximum number of concurrent connections from the command, and of as many to hosts. */
   connections: number;
@@ -52,15 +46,14 @@ class Refusal extends Error {
   }
 }
 
+/** Proxy for one command to the hosts that it may reach; disposing of it ends all its connections. */
+export type CommandProxy = ReturnType<typeof serveProxy>;
+
 /**
  * Serves requests for other hosts on a socket in a sandbox's network: `CONNECT`, and absolute `http://` URLs. Each
  * request goes to a checked address over a separate connection, and carries only what the command sent.
  */
-export function serveProxy(
-  listener: Server,
-  { hosts, egress }: SandboxNetwork,
-  limits: ProxyLimits = usualLimits,
-): CommandProxy {
+export function serveProxy(listener: Server, { hosts, egress }: SandboxNetwork, limits: ProxyLimits = usualLimits) {
   const closing = new AbortController();
   const sockets = new Set<Socket>();
   const refused = new Set<string>();
@@ -165,7 +158,8 @@ export function serveProxy(
   listener.on('error', () => undefined);
 
   return {
-    notes() {
+    /** Refused requests, as sentences for the model. */
+    notes(): string[] {
       const unreached = `The network does not reach ${[...refused].join(', ')}: commands can reach only ${hosts.join(', ')}.`;
       const spent = 'The network was closed: the command exceeded its limit of bytes sent and received.';
       const crowded = `The network refused connections: no more than ${limits.connections} may be open at once.`;

@@ -14,19 +14,6 @@ import { createTreeOwner } from './tree-owner.ts';
 import { isDiskFull, mendTree, openToOwner } from './tree.ts';
 import { watchCommand } from './watch.ts';
 
-export interface Sandbox {
-  /** Identifies what commands find installed: what one sandbox installed works in every other of its kind. */
-  kind: string;
-  /** Whether the kernel limits the combined memory of a command's processes; otherwise it is measured every 100 ms. */
-  limitsMemory: boolean;
-  /**
-   * Runs a shell command with a tree as its working directory. By the time it resolves, or rejects because the signal
-   * aborted, every process of the command has ended. Throws SandboxError when the command could not be started, and
-   * WorkerDiskFullError.
-   */
-  run(call: SandboxCall): Promise<CommandEnd>;
-}
-
 export interface SandboxOptions {
   machine: Machine;
   limits: SandboxLimits;
@@ -49,8 +36,10 @@ function onProcessors({ taskset }: Machine, list: string | null, command: { file
   return list === null ? command : { file: taskset, args: ['--cpu-list', list, command.file, ...command.args] };
 }
 
+export type Sandbox = Awaited<ReturnType<typeof createSandbox>>;
+
 /** Creates the sandbox of an inspected machine. */
-export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+export async function createSandbox(options: SandboxOptions) {
   const { machine, limits, network, authorities, directory } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const inputs: string[] = [];
@@ -76,9 +65,16 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const processors = createProcessors(ownProcessors());
 
   return {
+    /** Identifies what commands find installed: what one sandbox installed works in every other of its kind. */
     kind: machine.kind,
+    /** Whether the kernel limits the combined memory of a command's processes; otherwise it is measured every 100 ms. */
     limitsMemory: groups !== null,
-    async run(call) {
+    /**
+     * Runs a shell command with a tree as its working directory. By the time it resolves, or rejects because the signal
+     * aborted, every process of the command has ended. Throws SandboxError when the command could not be started, and
+     * WorkerDiskFullError.
+     */
+    async run(call: SandboxCall): Promise<CommandEnd> {
       call.signal.throwIfAborted();
       const { tree } = call;
       const environment = environmentOf(defaults, call.environment);

@@ -20,11 +20,6 @@ export interface WatchedCommand {
   onExcess(excess: Excess): void;
 }
 
-export interface CommandWatch extends Disposable {
-  /** Takes the last measurement, once all processes of the command have ended. */
-  lastLook(): Promise<Excess | null>;
-}
-
 const everyMs = 100;
 /** Measuring the tree uses at most a tenth of a CPU while the disk is not filling up. */
 const restFactor = 9;
@@ -37,7 +32,7 @@ const briefMs = 1_000;
  * unlinked files that the command's processes hold, show what the command has written. A tree with its own
  * disk is measured by that disk's usage.
  */
-export function watchCommand({ tree, folders, limits, group, firstPid, onExcess }: WatchedCommand): CommandWatch {
+export function watchCommand({ tree, folders, limits, group, firstPid, onExcess }: WatchedCommand) {
   const isAlone = hasOwnDisk(tree);
   const shared = folders.filter((folder) => !hasOwnDisk(folder));
   /** A folder on the disk that others write to, too, if there is one. */
@@ -115,7 +110,8 @@ export function watchCommand({ tree, folders, limits, group, firstPid, onExcess 
 
   lookLater();
   return {
-    async lastLook() {
+    /** Takes the last measurement, once all processes of the command have ended. */
+    async lastLook(): Promise<Excess | null> {
       clearTimeout(timer);
       if (group !== null && (await group.hasOverrun())) return 'memory';
       const isBrief = shared.length > 0 && Date.now() - beganAtMs < briefMs;

@@ -3,18 +3,6 @@ import { join } from 'node:path';
 import type { SiteRef } from '../../db/caller.ts';
 import type { SiteIndexStore, StoredIndex } from '../../db/sites/site-indexes.ts';
 
-/** Index artifact files on this worker; several processes may share the folder. */
-export interface SiteArtifacts {
-  /** Opens a folder for one build; disposing of it deletes the folder. */
-  openBuild(): Promise<ArtifactBuild>;
-  /** Puts the artifact of a version into a folder, from the local cache or else from storage. */
-  fetch(site: SiteRef, stored: StoredIndex, folder: string): Promise<string>;
-  /** Caches the artifact of a newly published version for the next build on this worker. */
-  keep(siteId: string, version: number, file: string): Promise<void>;
-  /** Drops the cached artifacts of a site. */
-  forget(siteId: string): Promise<void>;
-}
-
 interface ArtifactBuild extends AsyncDisposable {
   folder: string;
 }
@@ -25,15 +13,19 @@ const buildAbandonedAfterMs = 3 * hourMs;
 const keptUnusedMs = 3 * 24 * hourMs;
 const tidyEveryMs = hourMs;
 
+export type SiteArtifacts = ReturnType<typeof createSiteArtifacts>;
+
+/** Index artifact files on this worker; several processes may share the folder. */
 export function createSiteArtifacts({
   directory,
   indexes,
 }: {
   directory: string;
   indexes: Pick<SiteIndexStore, 'download'>;
-}): SiteArtifacts {
+}) {
   let tidiedAt = 0;
 
+  /** Opens a folder for one build; disposing of it deletes the folder. */
   async function openBuild(): Promise<ArtifactBuild> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await tidySometimes();
@@ -41,6 +33,7 @@ export function createSiteArtifacts({
     return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
   }
 
+  /** Puts the artifact of a version into a folder, from the local cache or else from storage. */
   async function fetch(site: SiteRef, { version, sizeBytes }: StoredIndex, folder: string): Promise<string> {
     const file = join(folder, 'previous.sqlite');
     try {
@@ -56,11 +49,13 @@ export function createSiteArtifacts({
     return file;
   }
 
+  /** Caches the artifact of a newly published version for the next build on this worker. */
   async function keep(siteId: string, version: number, file: string): Promise<void> {
     await forget(siteId);
     await rename(file, join(directory, nameOf(siteId, version)));
   }
 
+  /** Drops the cached artifacts of a site. */
   async function forget(siteId: string): Promise<void> {
     const names = (await readdir(directory)).filter((name) => name.startsWith(`${siteId}-`));
     for (const name of names) await rm(join(directory, name), { force: true });

@@ -4,21 +4,6 @@ import type { Git, GitResult } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { indexedTree, indexPath, type JobBase, type JobDirectory } from './job-directory.ts';
 
-/** Git's history of a job's repository, as its agent sees it. Commits are full ids of `find`. Errors: GitError. */
-export interface CommitHistory {
-  baseCommit: string;
-  /** Returns the commit that a branch, a tag or an id names; null unless a branch or a tag of the repository has it. */
-  find(name: string): Promise<string | null>;
-  /** Returns the ancestor of a commit, by first parents; null when it has none so far back. */
-  ancestor(commit: string, generations: number): Promise<string | null>;
-  /** Returns the type of what a commit has at a path: `blob` for a file, `tree` for a folder, null for nothing. */
-  typeAt(commit: string, path: string): Promise<string | null>;
-  /** Returns the tree of the working copy as it is now. */
-  currentTree(): Promise<string>;
-  /** Runs a git command that prints, up to a number of bytes and for a limited time. */
-  print(args: readonly string[], maxOutputBytes: number): Promise<GitResult>;
-}
-
 export interface HistoryRequest {
   /** Git directory of the job, which borrows the mirror's objects. */
   job: JobDirectory;
@@ -30,8 +15,11 @@ export interface HistoryRequest {
 
 const printTimeoutMs = 20_000;
 
+/** Git's history of a job's repository, as its agent sees it. Commits are full ids of `find`. Errors: GitError. */
+export type CommitHistory = ReturnType<typeof createCommitHistory>;
+
 /** Creates the reader of a job's history. No command contacts a server or runs a program that a repository names. */
-export function createCommitHistory(git: Git, { job, base, mirror, signal }: HistoryRequest): CommitHistory {
+export function createCommitHistory(git: Git, { job, base, mirror, signal }: HistoryRequest) {
   const { baseCommit } = base;
 
   async function commitOf(expression: string): Promise<string | null> {
@@ -61,7 +49,8 @@ export function createCommitHistory(git: Git, { job, base, mirror, signal }: His
 
   return {
     baseCommit,
-    async find(name) {
+    /** Returns the commit that a branch, a tag or an id names; null unless a branch or a tag of the repository has it. */
+    async find(name: string): Promise<string | null> {
       const isId = /^[0-9a-f]{4,40}$/.test(name);
       const named = name.length === 40 && isId ? [] : [`refs/heads/${name}`, `refs/tags/${name}`];
       for (const expression of [...named, ...(isId ? [name] : [])]) {
@@ -70,13 +59,16 @@ export function createCommitHistory(git: Git, { job, base, mirror, signal }: His
       }
       return null;
     },
-    ancestor: (commit, generations) => commitOf(`${commit}~${generations}`),
-    async typeAt(commit, path) {
+    /** Returns the ancestor of a commit, by first parents; null when it has none so far back. */
+    ancestor: (commit: string, generations: number): Promise<string | null> => commitOf(`${commit}~${generations}`),
+    /** Returns the type of what a commit has at a path: `blob` for a file, `tree` for a folder, null for nothing. */
+    async typeAt(commit: string, path: string): Promise<string | null> {
       const args = ['cat-file', '-t', `${commit}:${path}`];
       const { exitCode, stdout } = await git.run({ gitDir: mirror, args, acceptedExitCodes: [128], signal });
       return exitCode === 0 ? stdout.toString().trim() : null;
     },
-    async currentTree() {
+    /** Returns the tree of the working copy as it is now. */
+    async currentTree(): Promise<string> {
       const before = await indexedTree(job);
       if (before === null) throw new GitError('corrupt', { detail: 'The index of the working copy is missing.' });
       // the next snapshot removes the copy if the worker is killed here
@@ -91,7 +83,8 @@ export function createCommitHistory(git: Git, { job, base, mirror, signal }: His
       }
     },
     // the job's own git directory overrides the attributes of the repository
-    print: (args, maxOutputBytes) =>
+    /** Runs a git command that prints, up to a number of bytes and for a limited time. */
+    print: (args: readonly string[], maxOutputBytes: number): Promise<GitResult> =>
       git.run({
         gitDir: job.gitDir,
         args,

@@ -8,35 +8,31 @@ interface StoredConversation {
   resume: ResumeHandle | null;
 }
 
-export interface ConversationStorage {
-  load(): StoredConversation | null;
-  save(conversation: StoredConversation): void;
-  clear(): void;
-}
-
 const statuses: ChatStatus[] = ['ready', 'submitted', 'streaming', 'error'];
+
+export type ConversationStorage = ReturnType<typeof createConversationStorage>;
 
 /** Keeps a conversation in the browser. A storage that is full or forbidden keeps nothing. */
 export function createConversationStorage(
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null,
   key: string,
-): ConversationStorage {
+) {
   return {
-    load() {
+    load(): StoredConversation | null {
       try {
         return conversationOf(parseJson(storage?.getItem(key) ?? ''));
       } catch {
         return null;
       }
     },
-    save(conversation) {
+    save(conversation: StoredConversation): void {
       try {
         storage?.setItem(key, JSON.stringify(conversation));
       } catch {
         // nothing is kept
       }
     },
-    clear() {
+    clear(): void {
       try {
         storage?.removeItem(key);
       } catch {

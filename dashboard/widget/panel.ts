@@ -1,21 +1,15 @@
 import { selectedText } from './selected-text.ts';
 
-/** State of the widget's dialog, which the button, the hotkey and the page's scripts share. */
-export interface Panel {
-  state(): PanelState;
-  subscribe(listener: () => void): () => void;
-  open(): void;
-  close(): void;
-  forgetSelection(): void;
-}
-
 interface PanelState {
   isOpen: boolean;
   /** Text that was selected on the page when the dialog was opened. */
   selection: string | null;
 }
 
-export function createPanel(): Panel {
+export type Panel = ReturnType<typeof createPanel>;
+
+/** State of the widget's dialog, which the button, the hotkey and the page's scripts share. */
+export function createPanel() {
   let state: PanelState = { isOpen: false, selection: null };
   const listeners = new Set<() => void>();
   const change = (changed: Partial<PanelState>) => {
@@ -23,16 +17,16 @@ export function createPanel(): Panel {
     for (const listener of listeners) listener();
   };
   return {
-    state: () => state,
-    subscribe(listener) {
+    state: (): PanelState => state,
+    subscribe(listener: () => void): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    open() {
+    open(): void {
       if (state.isOpen) return;
       change({ isOpen: true, selection: selectedText() });
     },
-    close: () => change({ isOpen: false }),
-    forgetSelection: () => change({ selection: null }),
+    close: (): void => change({ isOpen: false }),
+    forgetSelection: (): void => change({ selection: null }),
   };
 }

@@ -17,21 +17,8 @@ export interface PassageText {
   text: string;
 }
 
-/** The vectors of an artifact that is being built. Disposing of it commits them. */
-export interface VectorWriter extends Disposable {
-  /** Passages without a vector. Vectors of an equal text in the previous artifact are reused. */
-  missing: PassageText[];
-  /** Adds vectors. Throws when one is not comparable with the others. */
-  add(passages: readonly PassageText[], vectors: readonly (readonly number[])[]): void;
-  /** Number of passages with a vector. */
-  count(): number;
-}
-
 /** Opens the vectors of one model in an artifact; those of another model are removed. */
-export function openVectorWriter(
-  file: string,
-  { model, previousFile }: { model: string; previousFile?: string },
-): VectorWriter {
+export function openVectorWriter(file: string, { model, previousFile }: { model: string; previousFile?: string }) {
   const database = openArtifactForChange(file);
   database.exec('begin');
   const known = spaceOf(database);
@@ -51,10 +38,13 @@ export function openVectorWriter(
       });
     }
   }
-  const count = () => Number(database.prepare('select count(*) as count from vectors').get()?.count ?? 0);
+  /** Number of passages with a vector. */
+  const count = (): number => Number(database.prepare('select count(*) as count from vectors').get()?.count ?? 0);
   return {
+    /** Passages without a vector. Vectors of an equal text in the previous artifact are reused. */
     missing: missing.filter((passage) => !reused.has(passage)),
-    add(passages, vectors) {
+    /** Adds vectors. Throws when one is not comparable with the others. */
+    add(passages: readonly PassageText[], vectors: readonly (readonly number[])[]): void {
       if (vectors.length !== passages.length)
         throw new Error(`The embedding model returned ${vectors.length} vectors for ${passages.length} texts.`);
       const units = vectors.map((vector) => {

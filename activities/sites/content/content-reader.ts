@@ -22,15 +22,10 @@ export interface ReadResults {
   allowed: boolean;
 }
 
-/** Reads what others wrote: a website, or people in a thread. Errors: PageError. */
-export interface ContentReader extends AsyncDisposable {
-  read<Kind extends keyof ReadResults>(
-    request: Extract<ReadRequest, { kind: Kind }>,
-    signal: AbortSignal,
-  ): Promise<ReadResults[Kind]>;
-}
+export type ContentReader = ReturnType<typeof createContentReader>;
 
-export function createContentReader(): ContentReader {
+/** Reads what others wrote: a website, or people in a thread. Errors: PageError. */
+export function createContentReader() {
   const pool = createThreadPool({
     script: new URL('./content-thread.ts', import.meta.url),
     threads: 1,
@@ -39,7 +34,10 @@ export function createContentReader(): ContentReader {
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
   return {
-    async read(request, signal) {
+    async read<Kind extends keyof ReadResults>(
+      request: Extract<ReadRequest, { kind: Kind }>,
+      signal: AbortSignal,
+    ): Promise<ReadResults[Kind]> {
       try {
         return await pool.run(request, signal);
       } catch (cause) {

@@ -39,13 +39,6 @@ interface WebsiteRequest {
   problemWith(url: string): Promise<string | null> | string | null;
 }
 
-/** Asks one website, one request at a time. Errors: PageError, CrawlStop, the signal's reason. */
-export interface WebsiteClient {
-  get(request: WebsiteRequest): Promise<WebsiteAnswer>;
-  /** Waits at least this long between requests from now on. */
-  slowDown(delayMs: number): void;
-}
-
 const requestMs = 30_000;
 const mostRedirects = 5;
 const mostRetries = 2;
@@ -53,12 +46,15 @@ const longestWaitMs = 60_000;
 const usualWaitMs = 5_000;
 const failuresInRow = 5;
 
+export type WebsiteClient = ReturnType<typeof createWebsiteClient>;
+
+/** Asks one website, one request at a time. Errors: PageError, CrawlStop, the signal's reason. */
 export function createWebsiteClient({
   egress,
   delayMs: usualMs,
   signal,
   wait = (ms, until) => sleep(ms, undefined, { signal: until }),
-}: WebsiteClientOptions): WebsiteClient {
+}: WebsiteClientOptions) {
   let delayMs = usualMs;
   let isFirst = true;
   let failures = 0;
@@ -116,7 +112,7 @@ export function createWebsiteClient({
   }
 
   return {
-    async get(request) {
+    async get(request: WebsiteRequest): Promise<WebsiteAnswer> {
       let url = new URL(request.url);
       for (let hop = 0; hop <= mostRedirects; hop += 1) {
         const answer = await answerOf(url, request);
@@ -131,6 +127,7 @@ export function createWebsiteClient({
       }
       throw new PageError(`redirects more than ${mostRedirects} times`);
     },
-    slowDown: (ms) => void (delayMs = Math.max(delayMs, ms)),
+    /** Waits at least this long between requests from now on. */
+    slowDown: (ms: number): void => void (delayMs = Math.max(delayMs, ms)),
   };
 }

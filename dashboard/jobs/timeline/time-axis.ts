@@ -11,14 +11,6 @@ interface Tick {
   label: string;
 }
 
-/** Time axis over all turns. Idle time between two turns takes little room. Positions are from 0 to 1. */
-export interface TimeAxis {
-  position(at: number): number;
-  ticks: Tick[];
-  /** Idle time that is not drawn to scale. */
-  breaks: { position: number; ms: number }[];
-}
-
 /** Room for idle time, as a share of the active time. */
 const mostIdle = 0.03;
 const leastBetweenTicks = 0.16;
@@ -30,8 +22,11 @@ const tickSizes = [
   ...[1, 2, 5, 10, 30, 60, 180, 720].map((number) => number * minute),
 ];
 
+/** Time axis over all turns. Idle time between two turns takes little room. Positions are from 0 to 1. */
+export type TimeAxis = ReturnType<typeof timeAxis>;
+
 /** Returns the axis of turns, which are in order and do not overlap. */
-export function timeAxis(turns: Range[]): TimeAxis {
+export function timeAxis(turns: Range[]) {
   const active = turns.reduce((sum, { from, to }) => sum + to - from, 0);
   const starts: number[] = [];
   const idle: { at: number; ms: number }[] = [];
@@ -44,7 +39,7 @@ export function timeAxis(turns: Range[]): TimeAxis {
     starts.push(whole);
     whole += to - from;
   }
-  const position = (at: number) => {
+  const position = (at: number): number => {
     const index = Math.max(
       0,
       turns.findLastIndex(({ from }) => from <= at),
@@ -55,6 +50,7 @@ export function timeAxis(turns: Range[]): TimeAxis {
   return {
     position,
     ticks: ticksOf(turns, position, active),
+    /** Idle time that is not drawn to scale. */
     breaks: idle.map(({ at, ms }) => ({ position: at / Math.max(1, whole), ms })),
   };
 }
