@@ -76,6 +76,7 @@ export interface ForgeProject {
   /** Web address of the server; null for the one that hosts the repository. */
   forgeUrl: string | null;
   repository: string;
+  mayChangeWorkflows?: boolean;
 }
 
 /** The token, job and repository that a forge is used for. */

@@ -62,7 +62,7 @@ export function createForges({ local, egress = createEgress(), ...servers }: For
           return createGithubForge({ credential: createTokenCredential(token), apiUrl: servers.github.apiUrl, egress });
         return forgeWith(kind, { url: isSameServer ? configured.url : urlOf(project), token, egress });
       }
-      const ofWorker = isSameServer ? configured.forgeFor(jobId) : null;
+      const ofWorker = isSameServer ? configured.forgeFor(jobId, project) : null;
       if (configured !== null && ofWorker !== null) {
         const { path } = repositoryPath(repository, { root: configured.url, forge: names[kind] });
         const problem = refusal(`${trimmed(configured.url)}/${path}`);
@@ -77,7 +77,7 @@ export function createForges({ local, egress = createEgress(), ...servers }: For
     credentialOf(repository, { refusal }) {
       if (refusal(repository) !== null) return null;
       const server = Object.values(own).find((one) => one !== null && liesBelow(repository, one.url));
-      return server?.forgeFor(null)?.credential(repository) ?? null;
+      return server?.forgeFor(null, {})?.credential(repository) ?? null;
     },
     apiOf(repository, { project, credential }) {
       const server = serverOf(repository, project);
@@ -114,19 +114,24 @@ function apiOf(kind: HostedKind, url: string): string {
 
 function ownForges({ github, gitlab, gitea }: ForgeServers, egress: Egress) {
   return {
-    github: github === null ? null : { url: githubUrlOf(github.apiUrl), ...perJob(() => githubForge(github, egress)) },
+    github:
+      github === null
+        ? null
+        : { url: githubUrlOf(github.apiUrl), ...perJob((use) => githubForge(github, { egress, ...use })) },
     gitlab: gitlab === null ? null : { url: gitlab.url, ...perJob(() => createGitlabForge({ ...gitlab, egress })) },
     gitea: gitea === null ? null : { url: gitea.url, ...perJob(() => createGiteaForge({ ...gitea, egress })) },
   };
 }
 
+type Permissions = Pick<ForgeProject, 'mayChangeWorkflows'>;
+
 /** Creates a forge per job, so that no job uses a token minted for another. The most recent jobs keep theirs. */
-function perJob(make: () => Forge | null) {
+function perJob(make: (permissions: Permissions) => Forge | null) {
   const kept = new Map<string, Forge | null>();
   return {
-    forgeFor(jobId: string | null): Forge | null {
+    forgeFor(jobId: string | null, { mayChangeWorkflows }: Permissions): Forge | null {
       const key = jobId ?? '';
-      const forge = kept.has(key) ? (kept.get(key) ?? null) : make();
+      const forge = kept.has(key) ? (kept.get(key) ?? null) : make({ mayChangeWorkflows });
       kept.delete(key);
       kept.set(key, forge);
       for (const oldest of kept.keys()) {
@@ -145,8 +150,9 @@ function perJob(make: () => Forge | null) {
   };
 }
 
-function githubForge({ apiUrl, token, app }: GithubServer, egress: Egress): Forge | null {
-  if (app !== null) return createGithubForge({ credential: createAppCredential(app, apiUrl, egress), apiUrl, egress });
+function githubForge({ apiUrl, token, app }: GithubServer, use: Permissions & { egress: Egress }): Forge | null {
+  const { egress } = use;
+  if (app !== null) return createGithubForge({ credential: createAppCredential(app, apiUrl, use), apiUrl, egress });
   return token === null ? null : createGithubForge({ credential: createTokenCredential(token), apiUrl, egress });
 }
 

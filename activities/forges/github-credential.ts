@@ -3,6 +3,7 @@ import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
 import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { allOf } from '../../lib/all-of.ts';
+import { isUnprocessable } from './github-failure.ts';
 
 export interface GithubRepository {
   owner: string;
@@ -22,6 +23,12 @@ export interface GithubApp {
   appId: string;
   /** In PEM. */
   privateKey: string;
+}
+
+interface AppOptions {
+  egress?: Egress;
+  /** Whether its tokens may change workflow files, if the App has that permission. */
+  mayChangeWorkflows?: boolean | undefined;
 }
 
 // only a worker with a project on GitHub loads its clients
@@ -86,13 +93,13 @@ export function createTokenCredential(token: string): GithubCredential {
 }
 
 /**
- * Creates a credential from a GitHub App's installation. Each token is for one repository, and for contents and pull
- * requests only. A token expires after an hour; a job that runs longer gets a new one.
+ * Creates a credential from a GitHub App's installation. Each token is for one repository, and for contents, pull requests
+ * and, where allowed, workflow files only. A token expires after an hour; a job that runs longer gets a new one.
  */
 export function createAppCredential(
   { appId, privateKey }: GithubApp,
   apiUrl: string,
-  egress = createEgress(),
+  { egress = createEgress(), mayChangeWorkflows = false }: AppOptions = {},
 ): GithubCredential {
   const octokit = createOctokit({ apiUrl, token: null, egress });
   const { createAppAuth }: typeof import('@octokit/auth-app') = load('@octokit/auth-app');
@@ -117,13 +124,17 @@ export function createAppCredential(
     isRenewable: true,
     async tokenFor(target, { fresh = false } = {}) {
       if (fresh) installations.delete(`${target.owner}/${target.repo}`);
-      const { token } = await auth({
-        type: 'installation',
-        installationId: await installationOf(target),
-        repositoryNames: [target.repo],
-        permissions: { contents: 'write', pull_requests: 'write' },
-        refresh: fresh,
-      });
+      const installationId = await installationOf(target);
+      const mint = (permissions: Record<string, string>) =>
+        auth({ type: 'installation', installationId, repositoryNames: [target.repo], permissions, refresh: fresh });
+      const usual = { contents: 'write', pull_requests: 'write' };
+      // without the permission of the App, GitHub refuses the token; a change of other files needs none
+      const { token } = mayChangeWorkflows
+        ? await mint({ ...usual, workflows: 'write' }).catch((error: unknown) => {
+            if (!isUnprocessable(error)) throw error;
+            return mint(usual);
+          })
+        : await mint(usual);
       minted.set(`${target.owner}/${target.repo}`, token);
       return token;
     },

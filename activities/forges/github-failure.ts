@@ -76,6 +76,11 @@ export function isWithoutDrafts(error: unknown): boolean {
   return [message, ...errors.map((one) => one.message)].some((text) => /draft/i.test(text));
 }
 
+/** Reports whether GitHub refused what was asked for, such as a permission that an App does not have. */
+export function isUnprocessable(error: unknown): boolean {
+  return failureSchema.safeParse(error).data?.status === 422;
+}
+
 function refusalOf({ response }: Failure): string | null {
   const errors = response?.data.errors ?? [];
   if (errors.some(({ message }) => /no commits between/i.test(message))) {

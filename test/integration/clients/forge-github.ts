@@ -67,7 +67,9 @@ export function describeGithub(github: () => FakeGithub): void {
     async function start(key = privatePem) {
       const server = await createFakeGithub({ app: { appId: '123', publicKey: publicPem } });
       server.tokens.clear();
-      const credential = createAppCredential({ appId: '123', privateKey: key }, server.apiUrl, loopbackEgress);
+      const credential = createAppCredential({ appId: '123', privateKey: key }, server.apiUrl, {
+        egress: loopbackEgress,
+      });
       const forge = createGithubForge({ credential, apiUrl: server.apiUrl, egress: loopbackEgress });
       const stage = githubStage(() => server);
       const lamp = await addLamp(stage);
@@ -102,6 +104,23 @@ export function describeGithub(github: () => FakeGithub): void {
       expect(await tokenOf('job_1')).toBe(first);
       expect(await tokenOf('job_2')).not.toBe(first);
       expect(server.requests.filter(({ operation }) => operation === 'token')).toHaveLength(2);
+    });
+
+    it('lets the token change workflow files where the project allows it and the App may', async () => {
+      await using scene = await start();
+      const { server, lamp } = scene;
+      const app = { appId: '123', privateKey: privatePem };
+      const github = { apiUrl: server.apiUrl, token: null, app };
+      const forges = createForges({ local: scene.forge, github, gitlab: null, gitea: null, egress: loopbackEgress });
+      const project = { forge: 'github', forgeUrl: null, repository: lamp.url, mayChangeWorkflows: true } as const;
+      const mint = (jobId: string) => forges.forProject(project, { jobId, refusal }).credential(lamp.url)!.token();
+      const minted = () => server.requests.filter(({ operation }) => operation === 'token').map(({ body }) => body);
+      const usual = { contents: 'write', pull_requests: 'write' };
+      await mint('job_1');
+      expect(minted()).toMatchObject([{ permissions: { ...usual, workflows: 'write' } }]);
+      server.fail({ on: 'token', status: 422 });
+      expect(server.tokens).toContain(await mint('job_2'));
+      expect(minted().at(-1)).toEqual({ repositories: [expect.any(String)], permissions: usual });
     });
 
     it('revokes a job’s token when the job has ended, exactly once, whether or not GitHub accepts it', async () => {
@@ -178,7 +197,7 @@ export function describeGithub(github: () => FakeGithub): void {
       const wrong = createAppCredential(
         { appId: '123', privateKey: stranger.export({ type: 'pkcs8', format: 'pem' }).toString() },
         scene.server.apiUrl,
-        loopbackEgress,
+        { egress: loopbackEgress },
       );
       const forge = createGithubForge({ credential: wrong, apiUrl: scene.server.apiUrl, egress: loopbackEgress });
       await expect(forge.ensurePullRequest({ ...draftOf(scene.lamp), beforeEffect })).rejects.toMatchObject({
