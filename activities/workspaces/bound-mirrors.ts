@@ -2,7 +2,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tryLock } from '../../lib/file-lock.ts';
 import { readBase } from './job-directory.ts';
-import { mirrorNameOf } from './mirrors.ts';
+import { abandonedAfterMs, mirrorNameOf } from './mirrors.ts';
 import { pathInTrash } from './remove-tree.ts';
 
 /** Mirrors used within this time are never removed. */
@@ -22,6 +22,7 @@ interface StoredMirror {
  * the number of mirrors removed.
  */
 export async function boundMirrors(directory: string, limitBytes: number): Promise<number> {
+  await removeHalfMade(directory);
   const stored = await listMirrors(join(directory, 'mirrors'));
   const borrowed = await borrowedMirrors(join(directory, 'jobs'));
   let bytes = stored.reduce((sum, mirror) => sum + mirror.bytes, 0);
@@ -34,6 +35,14 @@ export async function boundMirrors(directory: string, limitBytes: number): Promi
     removed += 1;
   }
   return removed;
+}
+
+/** Removes what killed workers of versions that made mirrors beside the others left there. */
+async function removeHalfMade(directory: string): Promise<void> {
+  const mirrors = join(directory, 'mirrors');
+  for (const name of (await namesIn(mirrors)).filter((name) => /^[0-9a-f]{32}\.git\.[0-9a-f-]{36}$/.test(name)))
+    if (Date.now() - (await timeOf(join(mirrors, name))) > abandonedAfterMs)
+      await rm(join(mirrors, name), { recursive: true, force: true });
 }
 
 async function listMirrors(folder: string): Promise<StoredMirror[]> {

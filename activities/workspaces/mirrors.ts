@@ -36,7 +36,8 @@ export interface Mirrors {
 const headsAndTags = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 const packsBeforeRepack = 40;
 const repackTimeoutMs = 15 * 60_000;
-const abandonedAfterMs = 24 * 60 * 60_000;
+/** What a fetch leaves for longer belongs to a killed worker. */
+export const abandonedAfterMs = 24 * 60 * 60_000;
 
 /** Returns the name that a mirror and its lock share. */
 export function mirrorNameOf({ organizationId, repository }: MirrorOf): string {

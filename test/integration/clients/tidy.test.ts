@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -91,6 +92,20 @@ it('keeps a mirror that is in use', async () => {
   await (await openJob(test, repository.path, 'job')).release();
   await test.workspaces.remove('job');
   expect(await test.workspaces.boundMirrors(1)).toBe(0);
+});
+
+it('removes half-made mirrors that earlier versions left, except those that may still be in the making', async () => {
+  await using test = await createTestWorkspaces();
+  await using repository = await createTestRepository();
+  await test.workspaces.resolve({ ...access(repository.path), ref: null });
+  const mirrors = join(test.directory, 'work', 'mirrors');
+  const [whole] = await readdir(mirrors);
+  const [left, recent] = [`${whole}.${randomUUID()}`, `${whole}.${randomUUID()}`];
+  for (const name of [left, recent]) await mkdir(join(mirrors, name, 'objects'), { recursive: true });
+  await utimes(join(mirrors, left), new Date(0), new Date(0));
+  await test.workspaces.boundMirrors(everything);
+  expect((await readdir(mirrors)).toSorted()).toEqual([whole, recent].toSorted());
+  expect(await readdir(join(test.directory, 'work', 'trash'))).toEqual([]);
 });
 
 it('removes mirrors of a worker that has removed no working copy yet', async () => {
