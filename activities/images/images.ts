@@ -66,20 +66,18 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
 
   async function storedRoot(id: string): Promise<SandboxRoot | null> {
     const file = join(directory, id, 'image.json');
-    const text = await readFile(file, 'utf8').catch(() => null);
-    if (text === null) return null;
-    const { entries, shell, variables } = storedSchema.parse(JSON.parse(text));
+    const stored = await readStored(file, storedSchema);
+    if (stored === null) return null;
+    const { entries, shell, variables } = stored;
     await utimes(file, now() / 1000, now() / 1000);
     return { id, directory: join(directory, id, 'root'), entries, shell, variables };
   }
 
   /** Returns the image that a name stood for when it was last looked up. */
   async function storedImage(key: string): Promise<{ root: SandboxRoot; lookedUpAtMs: number } | null> {
-    const text = await readFile(join(directory, `${key}.json`), 'utf8').catch(() => null);
-    if (text === null) return null;
-    const { id, lookedUpAtMs } = namedSchema.parse(JSON.parse(text));
-    const root = await storedRoot(id);
-    return root && { root, lookedUpAtMs };
+    const named = await readStored(join(directory, `${key}.json`), namedSchema);
+    const root = named && (await storedRoot(named.id));
+    return root && { root, lookedUpAtMs: named.lookedUpAtMs };
   }
 
   async function nameImage(key: string, id: string): Promise<void> {
@@ -118,6 +116,7 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
         const stored = await unpackRoot(join(made, 'root'), image, { budget: createImageBudget(limits), signal });
         await makeRoom(totalBytes - stored.bytes);
         await writeFile(join(made, 'image.json'), JSON.stringify(stored));
+        if ((await storedRoot(image.id)) === null) await removeImage(image.id);
         await rename(made, join(directory, image.id)).catch(ignoreExisting);
       }
       await nameImage(key, image.id);
@@ -129,22 +128,27 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     }
   }
 
+  /** Moves the image away first, so that no process sees it half deleted. */
+  async function removeImage(id: string): Promise<void> {
+    const removed = join(unfinished, randomUUID());
+    await rename(join(directory, id), removed).catch(ignoreAbsent);
+    await removeTree(removed);
+  }
+
   /** Removes the images that were not used for the longest time, until the rest fits. */
   async function makeRoom(roomBytes: number): Promise<void> {
     const names = (await readdir(directory)).filter((name) => /^[\da-f]{64}$/.test(name));
     const images = await Promise.all(
       names.map(async (id) => {
         const file = join(directory, id, 'image.json');
-        const { bytes } = storedSchema.parse(JSON.parse(await readFile(file, 'utf8')));
-        return { id, bytes, usedAtMs: (await stat(file)).mtimeMs };
+        const bytes = (await readStored(file, storedSchema))?.bytes ?? 0;
+        return { id, bytes, usedAtMs: (await stat(file).catch(() => null))?.mtimeMs ?? 0 };
       }),
     );
     let used = images.reduce((sum, { bytes }) => sum + bytes, 0);
     for (const { id, bytes, usedAtMs } of images.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
       if (used <= roomBytes || now() - usedAtMs < keepUsedMs) break;
-      const removed = join(unfinished, randomUUID());
-      await rename(join(directory, id), removed);
-      await removeTree(removed);
+      await removeImage(id);
       used -= bytes;
     }
     if (used > roomBytes)
@@ -194,6 +198,20 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     const found = await stat(join(archives, name.file)).catch(() => null);
     return `${name.text} ${found?.size} ${found?.mtimeMs}`;
   }
+}
+
+/** Returns null where there is no file, or one that a machine that stopped has cut off. */
+async function readStored<Stored>(file: string, schema: z.ZodType<Stored>): Promise<Stored | null> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function ignoreAbsent(error: unknown): void {
+  if (codeOf(error) !== 'ENOENT') throw error;
 }
 
 /** Another worker may have unpacked the same image under another name. */

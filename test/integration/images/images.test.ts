@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -254,6 +254,21 @@ describe('the images of a worker', () => {
     await mkdir(join(unfinished, 'left/layout'), { recursive: true });
     await open();
     expect(await readdir(unfinished)).toEqual([]);
+  });
+
+  it.each(['image.json', 'name'])('are unpacked again when their %s was cut off', async (cut) => {
+    const name = await archive({ layers: [[shell]] });
+    const { id, directory: root } = await (await open()).provide(name, live);
+    const folder = join(directory, 'work/images');
+    const named = (await readdir(folder)).find((file) => file.endsWith('.json'))!;
+    await truncate(cut === 'name' ? join(folder, named) : join(folder, id, cut), 10);
+    await writeFile(join(root, 'bin/sh'), 'cut off, too');
+    const other = await archive({ layers: [[shell, { path: 'more', content: 'x' }]] }, 'other.tar');
+    expect((await (await open()).provide(other, live)).id).not.toBe(id);
+    const again = await (await open()).provide(name, live);
+    expect(again.id).toBe(id);
+    if (cut === 'image.json') expect(await readFile(join(root, 'bin/sh'), 'utf8')).toBe('#!');
+    expect(await readdir(join(folder, 'unfinished'))).toEqual([]);
   });
 
   it('stop being unpacked when the job ends', async () => {
