@@ -7,7 +7,7 @@ import { hiddenFrom, type PageAccess } from './page-access.ts';
 import { metadataOf, textsOf } from '../build/stored-page.ts';
 import { folderOf, pathOf } from '../read/paths.ts';
 import { createNearestPassages } from './nearest-passages.ts';
-import { createPageFilter, filterQuery } from './page-filter.ts';
+import { createPageFilter, filterQuery, withinVersion } from './page-filter.ts';
 import { withPageEvidence } from './page-evidence.ts';
 import type { PageEvidence } from './page-evidence.ts';
 import { createTermCounts, readReferring, readQuery } from './query-terms.ts';
@@ -189,9 +189,8 @@ export function createPassageFinder(
         : nearest.find(vector, { limit: mostNear, isVisible: createVisibility({ filter: filter ?? {}, access }) });
     const visible = { facets, hidden: hasRestricted ? hiddenFrom(access) : null, nearby };
     // copies in other versions could leave no room for the passages of this one
-    const ofVersion = version === null ? 'none' : filterQuery({ ...filter, version }, mainLanguage);
     const ids = [
-      ...(ofVersion === 'none' ? [] : findCandidates(terms, { ...visible, facets: ofVersion })),
+      ...(version === null ? [] : findCandidates(terms, { ...visible, facets: withinVersion(facets, version) })),
       ...findCandidates(terms, visible),
     ];
     const isAboutChanges = asksForChanges(query);

@@ -11,6 +11,12 @@ export function filterQuery(filter: SearchFilter, mainLanguage: string): string 
   return parts.length === 0 ? null : `{facets} : (${parts.join(' AND ')})`;
 }
 
+/** Narrows a filter to the pages of a version and those of none. */
+export function withinVersion(facets: string | null, version: string): string {
+  const own = `{facets} : ("${facetTerm('version', version)}" OR "${facetTerm('version', '')}")`;
+  return facets === null ? own : `(${facets}) AND (${own})`;
+}
+
 /** Returns a function that reports whether a page matches the filter, as its passages do; null when every page does. */
 export function createPageFilter(
   filter: SearchFilter,

@@ -155,7 +155,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
         vectorModel,
         search: (request) => search(request, access),
         suggest(request) {
-          suggest ??= createSuggester(database, { mainLanguage });
+          suggest ??= createSuggester(database, { mainLanguage, mainVersion });
           return suggest(request, access).map((suggestion) => ({ ...suggestion, path: suggestion.path + suffix }));
         },
         page(path, filter) {

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { metadataOf, textsOf } from '../build/stored-page.ts';
 import { fold, questionWords, stopWords, termsOf } from '../build/words.ts';
 import { within } from './candidates.ts';
-import { filterQuery } from './page-filter.ts';
+import { filterQuery, withinVersion } from './page-filter.ts';
 import { hiddenFrom, type PageAccess } from './page-access.ts';
 import type { SearchFilter } from './search-request.ts';
 
@@ -24,6 +24,11 @@ export interface Suggestion {
   metadata?: { url: string };
 }
 
+interface Ranked extends Suggestion {
+  /** Number of terms of its title or heading. */
+  terms: number;
+}
+
 /** Terms of which a title or heading needs one. */
 interface Token {
   text: string;
@@ -43,21 +48,34 @@ const mostTermsRead = 300;
 const mostCached = 5_000;
 /** Passages looked at per query: the first of the index, because ranking all of them takes too long on a large site. */
 const mostPassages = 200;
+/** Of a page whose title matches, all passages do. */
+const mostOfPages = 1_000;
 
-/** Returns the function that finds the titles and headings for what a reader types, those of pages first. */
-export function createSuggester(database: DatabaseSync, { mainLanguage }: { mainLanguage: string }) {
+/**
+ * Returns the function that finds the titles and headings for what a reader types: those of pages first, and those that
+ * say little else. Pages in the main language and version come before the others.
+ */
+export function createSuggester(
+  database: DatabaseSync,
+  { mainLanguage, mainVersion }: { mainLanguage: string; mainVersion: string },
+) {
   const hasRestricted = database.prepare('select 1 from pages where readers is not null limit 1').get() !== undefined;
+  const hasLanguages =
+    database.prepare("select 1 from pages where language not in ('', ?) limit 1").get(mainLanguage) !== undefined;
   const complete = database.prepare(
     `select term from (
        select term, count from common_terms where term >= ?1 and term < ?2 union
        select term, doc from (select term, doc from temp.vocabulary where term >= ?1 and term < ?2 limit ${mostTermsRead})
      ) order by count desc, term limit ${mostCompletions}`,
   );
-  const find = database.prepare(
-    `select p.path, p.title, p.metadata, c.anchor, c.headings
-     from (select rowid as id from chunk_text where chunk_text match ? limit ${mostPassages}) as found
-     join chunks as c on c.id = found.id join pages as p on p.id = c.page order by c.id`,
-  );
+  const finding = (most: number, condition: string) =>
+    database.prepare(
+      `select p.path, p.title, p.metadata, c.anchor, c.headings
+       from (select rowid as id from chunk_text where chunk_text match ? limit ${most}) as found
+       join chunks as c on c.id = found.id join pages as p on p.id = c.page where ${condition} order by c.id`,
+    );
+  const findPages = finding(mostOfPages, 'c.ordinal = 0');
+  const findSections = finding(mostPassages, 'true');
 
   const completions = new Map<string, Token | null>();
 
@@ -67,7 +85,9 @@ export function createSuggester(database: DatabaseSync, { mainLanguage }: { main
     if (start.length < shortestBeginning) return null;
     const known = completions.get(start);
     if (known !== undefined) return known;
-    const token = oneOf(complete.all(start, `${start}\u{10ffff}`).map(({ term }) => String(term)));
+    const terms = complete.all(start, `${start}\u{10ffff}`).map(({ term }) => String(term));
+    // a whole word may have a stem that does not begin like it, as `canary` has `canari`
+    const token = terms.length === 0 ? null : oneOf([...new Set([...terms, ...termsOf(word)])]);
     if (completions.size >= mostCached) completions.clear();
     completions.set(start, token);
     return token;
@@ -86,20 +106,37 @@ export function createSuggester(database: DatabaseSync, { mainLanguage }: { main
     if (whole.length > 0) yield whole;
   }
 
-  return function suggest({ query, limit, filter }: SuggestRequest, access: PageAccess): Suggestion[] {
-    const facets = filterQuery(filter ?? {}, mainLanguage);
-    if (facets === 'none') return [];
+  /** Returns the filter, after a narrower one for the preferred pages if there are others. */
+  function choicesOf(filter: SearchFilter): Set<string | null> {
+    const all = filterQuery(filter, mainLanguage);
+    const inLanguage = filterQuery({ ...(hasLanguages && { language: mainLanguage }), ...filter }, mainLanguage);
+    if (all === 'none' || inLanguage === 'none') return new Set();
+    const hasVersions = mainVersion !== '' && filter.version === undefined;
+    return new Set([hasVersions ? withinVersion(inLanguage, mainVersion) : inLanguage, all]);
+  }
+
+  function find(tokens: Token[], facets: string | null, access: PageAccess): Ranked[] {
+    const text = tokens.map((token) => token.text).join(' AND ');
     const visible = { facets, hidden: hasRestricted ? hiddenFrom(access) : null };
+    const rows = [
+      ...findPages.all(within(`{title} : (${text})`, visible)),
+      ...findSections.all(within(`{title headings} : (${text})`, visible)),
+    ];
+    return rows
+      .flatMap((row) => suggestionOf(row, tokens) ?? [])
+      .sort((a, b) => Number(a.heading !== null) - Number(b.heading !== null) || a.terms - b.terms);
+  }
+
+  return function suggest({ query, limit, filter }: SuggestRequest, access: PageAccess): Suggestion[] {
+    const choices = choicesOf(filter ?? {});
     for (const tokens of readings(query.slice(0, longestQuery))) {
-      const text = tokens.map((token) => token.text).join(' AND ');
-      const rows = ['{title}', '{title headings}'].flatMap((columns) =>
-        find.all(within(`${columns} : (${text})`, visible)),
-      );
       const found = new Map<string, Suggestion>();
-      for (const row of rows) {
-        const suggestion = suggestionOf(row, tokens);
-        if (suggestion === null || found.size >= limit) continue;
-        found.set(JSON.stringify([suggestion.path, suggestion.heading]), suggestion);
+      for (const facets of choices) {
+        if (found.size >= limit) break;
+        for (const { terms: _, ...suggestion } of find(tokens, facets, access)) {
+          const key = JSON.stringify([suggestion.path, suggestion.heading]);
+          if (found.size < limit && !found.has(key)) found.set(key, suggestion);
+        }
       }
       if (found.size > 0) return [...found.values()];
     }
@@ -120,17 +157,16 @@ function stemsOf(word: string): string[] {
 }
 
 /** Returns the page if its title matches, else the section if its heading adds to that; null for what is below it. */
-function suggestionOf(row: Record<string, SQLOutputValue>, tokens: Token[]): Suggestion | null {
+function suggestionOf(row: Record<string, SQLOutputValue>, tokens: Token[]): Ranked | null {
   const titleTerms = termsOf(String(row.title), { stopWords: true });
   const left = tokens.filter(({ matches }) => !titleTerms.some(matches));
   const heading = left.length === 0 ? null : (textsOf(row.headings).at(-1) ?? '');
-  if (heading !== null) {
-    const terms = termsOf(heading, { stopWords: true });
-    if (!left.every(({ matches }) => terms.some(matches))) return null;
-  }
+  const terms = heading === null ? titleTerms : termsOf(heading, { stopWords: true });
+  if (heading !== null && !left.every(({ matches }) => terms.some(matches))) return null;
   const anchor = heading === null || row.anchor === null ? null : String(row.anchor);
   const { title, url } = metadataOf(row.metadata);
-  return { path: String(row.path), title, heading, anchor, ...(url !== undefined && { metadata: { url } }) };
+  const shown = { path: String(row.path), title, heading, anchor, ...(url !== undefined && { metadata: { url } }) };
+  return { ...shown, terms: terms.length };
 }
 
 function quoted(term: string): string {

@@ -15,6 +15,8 @@ const index = indexOf(temporaryDirectory(), [
     metadata: { title: 'Retries of requests' },
     content: `${text}\n\n## \`retryLimit\` in settings.json\n\n${text}\n\n## Installing with retries\n\n${text}\n`,
   }),
+  buildPage({ path: 'guides/policy', metadata: { title: 'Policy of keys' }, content: `Set \`policyName\`. ${text}` }),
+  buildPage({ path: 'api/policy', metadata: { title: 'policyName' }, content: text }),
   buildPage({ path: 'zh', metadata: { title: '安装指南' }, content: '如何安装文档服务。\n' }),
   buildPage({ path: 'hidden', isHidden: true, metadata: { title: 'Retries, hidden' }, content: 'No.' }),
 ]);
@@ -30,6 +32,8 @@ describe('suggest', () => {
     ['retries inst', ['guides/install: Configure the retries', 'guides/retries: Installing with retries']],
     ['retrylim', ['guides/retries: retryLimit in settings.json']],
     ['requests the', ['guides/retries']],
+    ['policy', ['api/policy', 'guides/policy']],
+    ['policy of', ['guides/policy']],
     ['安装', ['zh']],
     ['r', []],
     ['', []],
@@ -71,4 +75,43 @@ describe('suggest', () => {
     ])
       expect(Array.isArray(suggest(query))).toBe(true);
   });
+});
+
+describe('pages in other languages and versions', () => {
+  const pages = [
+    { path: 'a/page', language: 'fr', version: '1' },
+    { path: 'a/old', version: '1' },
+    { path: 'b/page', version: '2', order: 0 },
+    { path: 'c/page' },
+  ];
+  const several = indexOf(
+    temporaryDirectory(),
+    pages.map(({ path, order = 1, language, version }) =>
+      buildPage({ path, order, content: text, metadata: { title: 'Kettles', ...(language && { language }), version } }),
+    ),
+  );
+  const found = (limit: number, filter = {}) =>
+    several.suggest({ query: 'kett', limit, filter }).map(({ path }) => path);
+
+  it('are suggested after those in the main ones', () => {
+    expect(found(9)).toEqual(['b/page', 'c/page', 'a/old', 'a/page']);
+    expect(found(9, { version: '1' })).toEqual(['a/old', 'a/page']);
+    expect(found(9, { language: 'fr' })).toEqual(['a/page']);
+  });
+});
+
+it('suggests first what says little else, and every page whose title matches', () => {
+  using many = indexOf(temporaryDirectory(), [
+    ...Array.from({ length: 30 }, (_, at) =>
+      buildPage({
+        path: `a${String(at).padStart(2, '0')}`,
+        metadata: { title: `Kettles of kind ${at}` },
+        content: Array.from({ length: 10 }, (_, part) => `## Part ${part}\n\n${text}\n`).join('\n'),
+      }),
+    ),
+    buildPage({ path: 'kettles', metadata: { title: 'Kettles' }, content: text }),
+  ]);
+  const paths = many.suggest({ query: 'kettles', limit: 50 }).map(({ path }) => path);
+  expect(paths[0]).toBe('kettles');
+  expect(new Set(paths).size).toBe(31);
 });
