@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Git } from '../git/git.ts';
+import type { Git, GitCall, GitResult } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { indexedTree, indexPath, type JobDirectory } from './job-directory.ts';
 import { excludeFile } from './job-layer.ts';
@@ -16,12 +16,12 @@ interface Request {
 /** Returns why a path of the working copy stays out of its snapshots. */
 export async function leftOut(git: Git, { path, ...request }: Request & { path: string }): Promise<LeftOut> {
   if (!mayBeLeftOut(request.job, path)) return null;
-  // the command refuses literal paths; the prefix keeps a colon from being read as a pattern
-  const call = await onTree(request, { GIT_LITERAL_PATHSPECS: '0' });
   const args = ['check-ignore', '-z', '--stdin'];
-  const { exitCode } = await git.run({ ...call, args, input: `./${path}\0`, acceptedExitCodes: [1, 128] });
-  if (exitCode === 0) return 'ignored';
-  return exitCode === 128 ? 'submodule' : null;
+  // the command refuses literal paths; the prefix keeps a colon from being read as a pattern
+  const call = { args, input: `./${path}\0`, env: { GIT_LITERAL_PATHSPECS: '0' }, acceptedExitCodes: [1, 128] };
+  const result = await askGit(git, request, call);
+  if (result?.exitCode === 0) return 'ignored';
+  return result?.exitCode === 128 ? 'submodule' : null;
 }
 
 const mostListed = 4 * 1024 * 1024;
@@ -30,18 +30,37 @@ const mostListed = 4 * 1024 * 1024;
  * Returns the paths of the working copy that no snapshot has: those that ignore rules keep out of every snapshot, or those
  * that the next one adds. A folder stands for all that it holds. Of a list longer than 4 MB, the rest is missing.
  */
-export async function untrackedPaths(git: Git, { kind, ...request }: Request & { kind: 'ignored' | 'new' }) {
+export async function untrackedPaths(
+  git: Git,
+  { kind, ...request }: Request & { kind: 'ignored' | 'new' },
+): Promise<Set<string>> {
   const kinds = { ignored: ['--ignored'], new: ['--no-empty-directory'] };
   const args = ['ls-files', '--others', '--exclude-standard', '--directory', ...kinds[kind], '-z'];
-  const { stdout } = await git.run({ ...(await onTree(request)), args, maxOutputBytes: mostListed });
-  const paths = stdout.toString().split('\0').slice(0, -1);
+  const result = await askGit(git, request, { args, maxOutputBytes: mostListed });
+  const paths = result?.stdout.toString().split('\0').slice(0, -1) ?? [];
   return new Set(paths.map((path) => path.replace(/\/$/, '')));
 }
 
-async function onTree({ job, signal }: Request, env: Record<string, string> = {}) {
+const timeoutMs = 5_000;
+
+/**
+ * Runs git on the working copy. Returns null if it fails: commands of a job may have made a tree that git cannot list, such as
+ * one with a pipe named `.gitignore`. The next snapshot repairs it, and the answer only improves an output.
+ */
+async function askGit(
+  git: Git,
+  { job, signal }: Request,
+  { env, ...call }: Pick<GitCall, 'args' | 'input' | 'env' | 'acceptedExitCodes' | 'maxOutputBytes'>,
+): Promise<GitResult | null> {
   const tree = await indexedTree(job);
   if (tree === null) throw new GitError('corrupt', { detail: 'The index of the working copy is missing.' });
-  return { gitDir: job.gitDir, workTree: job.tree, env: { ...env, GIT_INDEX_FILE: indexPath(job, tree) }, signal };
+  const onTree = { gitDir: job.gitDir, workTree: job.tree, env: { ...env, GIT_INDEX_FILE: indexPath(job, tree) } };
+  try {
+    return await git.run({ ...onTree, ...call, timeoutMs, signal });
+  } catch (error) {
+    if (!(error instanceof GitError) || error.kind === 'aborted') throw error;
+    return null;
+  }
 }
 
 /** Reports whether there are rules or submodules. In most trees without them, asking git would cost more. */

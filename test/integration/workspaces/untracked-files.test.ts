@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRunTool } from '../../../activities/tools/run-tool.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
@@ -88,6 +90,13 @@ it('names the files that a command adds to the change', async () => {
     '[exit code 0]\ndone\n[New files of this answer: core.1, src/__pycache__. Delete what does not belong to the change.]',
   );
   for (const path of ['core.1', 'src/__pycache__', 'b.log']) await rm(join(root, path), { recursive: true });
+});
+
+it('continues when a command has made a tree that git cannot list', { tags: 'slow' }, async () => {
+  const pipe = join(opened.path, 'src/.gitignore');
+  await promisify(execFile)('mkfifo', [pipe]);
+  expect(await run('grep', { pattern: 'wanted', path: 'src' })).toBe('src/a.ts:1: wanted');
+  await rm(pipe);
 });
 
 it('says of every change to a file that git leaves out that it is not published', async () => {
