@@ -10,6 +10,7 @@ import { beforeRequest } from '../../models/provider-fetch.ts';
 import { usedTokens, type ReportedUsage } from '../../models/used-tokens.ts';
 import type { TokenUsage } from '../../workflows/contract/job.ts';
 import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
+import { argumentLimits } from '../tools/repair-input.ts';
 import { validateCall } from '../tools/run-batch.ts';
 import { acceptedMessages } from './accepted-messages.ts';
 import { DeclinedAnswerError, ModelCallError, SpentLimitError, UnusableAnswerError } from './model-failures.ts';
@@ -66,8 +67,6 @@ export interface AskModelDeps {
 const noImages: ReadImages = () => Promise.resolve(new Map());
 /** Longest accepted answer, in characters: more than 128,000 tokens. */
 const longestAnswer = 600_000;
-/** Limits of a call's arguments; parsing and validating them takes time by the number of values. */
-const argumentLimits = { deepest: 100, mostValues: 5_000 };
 /** Largest number of calls of one answer that are run. */
 const mostCalls = 100;
 /** An answer with more calls is rejected. */

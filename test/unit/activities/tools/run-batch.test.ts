@@ -149,6 +149,16 @@ it.each([
   else expect(check).toMatchObject({ ok: true, input: meant });
 });
 
+it('limits the values of a list that a model wrote as text', () => {
+  const edit = { old: 'a', new: 'b', ...Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`k${at}`, at])) };
+  const call = (count: number) => ({
+    toolName: 'multi_edit',
+    input: { path: 'a', edits: JSON.stringify(Array.from({ length: count }, () => edit)) },
+  });
+  expect(validateCall(createToolset(), call(10)).ok).toBe(true);
+  expect(validateCall(createToolset(), call(100)).ok).toBe(false);
+});
+
 it('runs a call with the values that were meant', async () => {
   await using tree = await createTree({ 'a.txt': 'one\ntwo\n' });
   const calls = [call('read', { path: 'a.txt', offset: '2' })];
