@@ -119,6 +119,26 @@ describe('a conversation that fills the window', () => {
     expect(job).toMatchObject({ inputTokens: 15 * 100 + 1_000, costMicros: 15 * 120 + 1_010 });
   });
 
+  it('reminds the agent again that no commands run, but tells people once', { tags: 'slow' }, async () => {
+    const commands = { sandbox: null, problem: 'No sandbox.', maxSeconds: 1, directory: '' };
+    await using stack = await startStack(small, () => ({ commands }));
+    let reads = 0;
+    stack.model.respondWith((request) =>
+      isSummary(request) ? { text: 'Notes.' } : (reads += 1) < 20 ? read(reads) : done,
+    );
+    const id = await stack.worker.createJob(stack.job);
+    await database.pool.query(
+      `update projects set check_command = 'true' where id = (select project_id from jobs where id = $1)`,
+      [id],
+    );
+    await stack.worker.startJob(id, { maxSteps: 40 });
+    expect(await stack.worker.ended(id)).toMatchObject({ status: 'completed' });
+    expect(stack.model.requests.filter(isSummary).length).toBeGreaterThan(0);
+    expect(textOf(stack.model.requests.at(-1)!)).toContain('Commands are not available');
+    const { events } = await asOperator(database.pool).events(id);
+    expect(events.filter(({ type }) => type === 'notice')).toMatchObject([{ data: { text: 'No sandbox.' } }]);
+  });
+
   it('counts the notes against the token limit', { tags: 'slow' }, async () => {
     await using stack = await startStack(small);
     let reads = 0;
