@@ -19,17 +19,6 @@ export interface DiskFolders {
   home: string;
 }
 
-/** Provides each job with its own fixed-size file system: the kernel refuses writes beyond that size. */
-export interface JobDisks {
-  /** Reports whether the folders are on a disk that was made for this `mostBytes`. */
-  holds(folders: DiskFolders, mostBytes: number | null): Promise<boolean>;
-  /**
-   * Ensures that the folders have a disk with room for `size` and for what commands add, of `mostBytes` in total unless
-   * the tree itself is larger. Folders with no disk, or with one of another size, are replaced by an empty disk.
-   */
-  provide(folders: DiskFolders, size: TreeSize, mostBytes: number | null): Promise<void>;
-}
-
 /** Thrown when trees cannot have disks here; the message is one sentence that says what to do about it. */
 export class NoJobDisksError extends Error {
   override name = 'NoJobDisksError';
@@ -54,12 +43,15 @@ const mkfsOptions = ['-q', '-F', '-b', String(blockBytes), '-I', String(inodeByt
  */
 const mountOptions = 'loop,nosuid,nodev,noatime,nodiscard,noinit_itable';
 
+/** Provides each job with its own fixed-size file system: the kernel refuses writes beyond that size. */
+export type JobDisks = Awaited<ReturnType<typeof openJobDisks>>;
+
 /**
  * Returns a provider of disks that hold a tree and `growthBytes` more at most. Each disk is an ext4 file system in a
  * fully allocated file next to the tree. The file is unlinked once it is mounted, so unmounting frees its space. Throws
  * NoJobDisksError if a probe of this setup fails.
  */
-export async function openJobDisks(directory: string, { growthBytes }: { growthBytes: number }): Promise<JobDisks> {
+export async function openJobDisks(directory: string, { growthBytes }: { growthBytes: number }) {
   const scratch = await pathInTrash(directory);
   const probe = { tree: join(scratch, 'tree'), home: join(scratch, 'home') };
   try {
@@ -75,12 +67,17 @@ export async function openJobDisks(directory: string, { growthBytes }: { growthB
     await removeJobFolder(scratch);
   }
 
-  const holds: JobDisks['holds'] = async ({ tree }, mostBytes) =>
+  /** Reports whether the folders are on a disk that was made for this `mostBytes`. */
+  const holds = async ({ tree }: DiskFolders, mostBytes: number | null): Promise<boolean> =>
     hasOwnDisk(tree) && (await readFile(sizeFile(dirname(tree)), 'utf8').catch(() => '')) === String(mostBytes);
 
   return {
     holds,
-    async provide(folders, { bytes, files }, mostBytes) {
+    /**
+     * Ensures that the folders have a disk with room for `size` and for what commands add, of `mostBytes` in total unless
+     * the tree itself is larger. Folders with no disk, or with one of another size, are replaced by an empty disk.
+     */
+    async provide(folders: DiskFolders, { bytes, files }: TreeSize, mostBytes: number | null): Promise<void> {
       const { tree, home } = folders;
       const folder = dirname(tree);
       const needed = bytes + files * blockBytes;

@@ -12,27 +12,6 @@ import { checkRefs, fetchRefs, type RepositoryAccess } from '../git/remote.ts';
 /** Organization and repository that identify a mirror. */
 export type MirrorOf = Pick<RepositoryAccess, 'organizationId' | 'repository'>;
 
-/**
- * One bare copy of each repository per organization and worker machine. Objects are only ever added to it. A mirror is
- * never shared between organizations, so that no organization can read what only another one may.
- */
-export interface Mirrors {
-  directoryOf(mirror: MirrorOf): string;
-  /** Reports whether the mirror exists and has not been marked as damaged. */
-  isUsable(mirror: MirrorOf): boolean;
-  /** Creates the mirror if it does not exist, without contacting the remote. */
-  ensure(access: RepositoryAccess): Promise<string>;
-  has(access: RepositoryAccess, commit: string): Promise<boolean>;
-  /** Updates branches and tags; rebuilds a damaged mirror. */
-  refresh(access: RepositoryAccess): Promise<void>;
-  /** Ensures that the mirror has the commit; contacts the remote only if it does not. */
-  ensureCommit(access: RepositoryAccess, commit: string): Promise<void>;
-  /** Runs work that reads a commit of the mirror. Ensures the commit, and repeats the work, only if it is not there. */
-  reading<Result>(access: RepositoryAccess, commit: string, work: (gitDir: string) => Promise<Result>): Promise<Result>;
-  /** Marks the mirror as damaged, so that the next use rebuilds it. */
-  suspect(mirror: MirrorOf): Promise<void>;
-}
-
 const headsAndTags = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 const packsBeforeRepack = 40;
 const repackTimeoutMs = 15 * 60_000;
@@ -44,6 +23,12 @@ export function mirrorNameOf({ organizationId, repository }: MirrorOf): string {
   return createHash('sha256').update(`${organizationId} ${repository}`).digest('hex').slice(0, 32);
 }
 
+/**
+ * One bare copy of each repository per organization and worker machine. Objects are only ever added to it. A mirror is
+ * never shared between organizations, so that no organization can read what only another one may.
+ */
+export type Mirrors = ReturnType<typeof createMirrors>;
+
 /** Creates the store of mirrors in a directory that several processes may share. */
 export function createMirrors({
   git,
@@ -53,12 +38,13 @@ export function createMirrors({
   git: Git;
   directory: string;
   mostRefs?: number;
-}): Mirrors {
+}) {
   const locks = join(directory, 'locks');
   const mirrors = join(directory, 'mirrors');
-  const directoryOf = (mirror: MirrorOf) => join(mirrors, `${mirrorNameOf(mirror)}.git`);
+  const directoryOf = (mirror: MirrorOf): string => join(mirrors, `${mirrorNameOf(mirror)}.git`);
   const suspicionOf = (mirror: MirrorOf) => join(mirrors, `${mirrorNameOf(mirror)}.suspect`);
 
+  /** Reports whether the mirror exists and has not been marked as damaged. */
   function isUsable(mirror: MirrorOf): boolean {
     return existsSync(join(directoryOf(mirror), 'HEAD')) && !existsSync(suspicionOf(mirror));
   }
@@ -75,6 +61,7 @@ export function createMirrors({
     await git.run({ gitDir, args, signal });
   }
 
+  /** Creates the mirror if it does not exist, without contacting the remote. */
   async function ensure(access: RepositoryAccess): Promise<string> {
     const gitDir = directoryOf(access);
     const exists = () => existsSync(join(gitDir, 'HEAD'));
@@ -155,6 +142,7 @@ export function createMirrors({
     await utimes(join(directoryOf(mirror), 'HEAD'), now, now).catch(() => undefined);
   }
 
+  /** Ensures that the mirror has the commit; contacts the remote only if it does not. */
   async function ensureCommit(access: RepositoryAccess, commit: string): Promise<void> {
     await markUsed(access);
     if (await has(access, commit)) return;
@@ -168,7 +156,12 @@ export function createMirrors({
     });
   }
 
-  const reading: Mirrors['reading'] = async (access, commit, work) => {
+  /** Runs work that reads a commit of the mirror. Ensures the commit, and repeats the work, only if it is not there. */
+  const reading = async <Result>(
+    access: RepositoryAccess,
+    commit: string,
+    work: (gitDir: string) => Promise<Result>,
+  ): Promise<Result> => {
     const gitDir = directoryOf(access);
     if (isUsable(access)) {
       await markUsed(access);
@@ -189,8 +182,10 @@ export function createMirrors({
     has,
     ensureCommit,
     reading,
-    refresh: (access) => exclusively(access, () => refreshLocked(access)),
-    suspect: async (mirror) => {
+    /** Updates branches and tags; rebuilds a damaged mirror. */
+    refresh: (access: RepositoryAccess): Promise<void> => exclusively(access, () => refreshLocked(access)),
+    /** Marks the mirror as damaged, so that the next use rebuilds it. */
+    suspect: async (mirror: MirrorOf): Promise<void> => {
       await mkdir(mirrors, { recursive: true, mode: 0o700 });
       await writeFile(suspicionOf(mirror), '');
     },

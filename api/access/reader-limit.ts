@@ -22,42 +22,26 @@ const requestsPerProof = 200;
 /** Share of the hourly requests of an organization that are for one reader token, which is valid for up to an hour. */
 const tokenShare = 0.1;
 
-export interface ReaderLimit {
-  /**
-   * Counts an assistant-key request against the limits of its organization, its address, its session, its key and its
-   * site. What proves a session is its solved challenge or its reader token; without either, it cannot be told from
-   * others of its address. Throws 428 when only the challenge has served all its requests.
-   */
-  limitReader(
-    ctx: AppContext,
-    caller: ApiCaller,
-    request: { proofId: string | null; domain: string | null },
-  ): Promise<void>;
-  /**
-   * Counts a request for a challenge against a limit of its address alone. It needs no proof: counted against what
-   * readers share, such requests would lock them out.
-   */
-  limitChallenge(ctx: AppContext): Promise<void>;
-}
+export type ReaderLimit = ReturnType<typeof createReaderLimit>;
 
 /** Creates the limits of requests with an assistant key. */
-export function createReaderLimit({
-  enforceRateLimit,
-  addressOf,
-  keyUses,
-  siteLimitsOf,
-  limits,
-}: ReaderLimitDeps): ReaderLimit {
+export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLimitsOf, limits }: ReaderLimitDeps) {
   const perAddress = { name: 'ip', limit: limits.assistantPerIpPerDay, windowSeconds: 86_400 };
   const perProof = { name: 'proof', limit: requestsPerProof, windowSeconds: 3_600 };
   const perToken = { name: 'token', limit: Math.ceil(limits.assistantPerHour * tokenShare), windowSeconds: 3_600 };
   const perOrganization = { name: 'org', limit: limits.assistantPerHour, windowSeconds: 3_600 };
 
-  const limitReader: ReaderLimit['limitReader'] = async (
-    ctx,
-    { keyId, organizationId, rules },
-    { proofId, domain },
-  ) => {
+  /**
+   * Counts an assistant-key request against the limits of its organization, its address, its session, its key and its
+   * site. What proves a session is its solved challenge or its reader token; without either, it cannot be told from
+   * others of its address. Throws 428 when only the challenge has served all its requests.
+   */
+  const limitReader = async (
+    ctx: AppContext,
+    caller: ApiCaller,
+    { proofId, domain }: { proofId: string | null; domain: string | null },
+  ): Promise<void> => {
+    const { keyId, organizationId, rules } = caller;
     const token = String(ctx.req.headers['x-reader-token'] ?? '');
     // those who are signed in try out what readers get
     const site = rules === undefined || domain === null ? null : await siteLimitsOf({ organizationId }, domain);
@@ -81,7 +65,11 @@ export function createReaderLimit({
 
   return {
     limitReader,
-    limitChallenge: (ctx) =>
+    /**
+     * Counts a request for a challenge against a limit of its address alone. It needs no proof: counted against what
+     * readers share, such requests would lock them out.
+     */
+    limitChallenge: (ctx: AppContext): Promise<void> =>
       enforceRateLimit(ctx, [{ key: `challenges-ip:${addressOf(ctx.req)}`, policy: perAddress }]),
   };
 }

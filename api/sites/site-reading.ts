@@ -15,19 +15,6 @@ export interface SiteReader {
   access: PageAccess;
 }
 
-export interface SiteReading {
-  /** Runs work with a site's newest index, which stays open meanwhile. Throws ApiError when the site has none. */
-  withIndex<Result>(reader: SiteReader, work: (index: LeasedIndex) => Result | Promise<Result>): Promise<Result>;
-  /** Returns a page that matches the filter, null when there is none, and counts that a reader has opened it. */
-  openPage(
-    reader: SiteReader,
-    path: string,
-    options?: { filter?: SearchFilter | null; isSignedIn?: boolean },
-  ): Promise<ReturnType<SitePages['page']>>;
-  /** Searches a site and counts a search that found nothing, unless its signal has aborted. */
-  search(reader: SiteReader, request: SearchRequest, signal: AbortSignal): Promise<SearchHit[]>;
-}
-
 export interface SiteReadingDeps {
   openedPages: Pick<OpenedPages, 'note'>;
   indexes: SiteIndexes;
@@ -36,10 +23,16 @@ export interface SiteReadingDeps {
   log: Logger;
 }
 
+export type SiteReading = ReturnType<typeof createSiteReading>;
+
 /** Creates the access to the indexes of sites that the routes share. */
-export function createSiteReading(deps: SiteReadingDeps): SiteReading {
+export function createSiteReading(deps: SiteReadingDeps) {
   const { indexes, searchPassages, emptySearches, openedPages, log } = deps;
-  const withIndex: SiteReading['withIndex'] = async ({ site, access }, work) => {
+  /** Runs work with a site's newest index, which stays open meanwhile. Throws ApiError when the site has none. */
+  const withIndex = async <Result>(
+    { site, access }: SiteReader,
+    work: (index: LeasedIndex) => Result | Promise<Result>,
+  ): Promise<Result> => {
     const lease = await indexes.lease(site, access);
     if (lease === null) throw siteNotIndexed();
     try {
@@ -52,14 +45,20 @@ export function createSiteReading(deps: SiteReadingDeps): SiteReading {
   return {
     withIndex,
 
-    async openPage(reader, path, { filter = null, isSignedIn = false } = {}) {
+    /** Returns a page that matches the filter, null when there is none, and counts that a reader has opened it. */
+    async openPage(
+      reader: SiteReader,
+      path: string,
+      { filter = null, isSignedIn = false }: { filter?: SearchFilter | null; isSignedIn?: boolean } = {},
+    ): Promise<ReturnType<SitePages['page']>> {
       const page = await withIndex(reader, (index) => index.page(path, filter));
       if (page === null) return null;
       if (!isSignedIn) openedPages.note(reader.site, page);
       return page;
     },
 
-    async search(reader, request, signal) {
+    /** Searches a site and counts a search that found nothing, unless its signal has aborted. */
+    async search(reader: SiteReader, request: SearchRequest, signal: AbortSignal): Promise<SearchHit[]> {
       const hits = await withIndex(reader, (index) => searchPassages(index, request, signal));
       if (hits.length === 0 && !signal.aborted) {
         emptySearches.count(reader.site, request.query).catch((error: unknown) => {

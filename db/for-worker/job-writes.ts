@@ -32,7 +32,7 @@ export interface TurnWait extends WorkedTurn {
   days: number;
 }
 
-export interface TurnEnding {
+interface TurnEnding {
   jobId: string;
   turn: number;
   step?: number;
@@ -151,7 +151,10 @@ const waitStatement = `
     ))
   )) from waiting`;
 
-/** Creates the writes of a turn; each is one statement, and so one transaction. */
+/**
+ * Creates the writes of a turn; each is one statement, and so one transaction. They write only while the job is active
+ * and the turn is its newest, and return false otherwise.
+ */
 export function createJobWrites(pool: Pool) {
   async function write(statement: string, [jobId, ...values]: [string, ...unknown[]]): Promise<boolean> {
     const { rowCount } = await pool.query(statement, [jobId, ...values]);
@@ -219,6 +222,11 @@ export function createJobWrites(pool: Pool) {
     );
   }
 
+  /**
+   * Ends a turn: completed and failed never replace each other, and a turn does not complete while a message waits, or
+   * once a step after `step` has begun. `message` replaces the job's message if given. Messages that are left begin the next
+   * turn, unless a person cancelled this one: the job stays active.
+   */
   async function finish(ref: TurnEnding): Promise<boolean> {
     const { jobId, turn, status, failureCategory } = ref;
     const leavesMessages = ref.leavesMessages ?? status === 'failed';
@@ -228,6 +236,10 @@ export function createJobWrites(pool: Pool) {
     return (await write(finishStatement, values)) || (leavesMessages && (await write(succeedStatement, values)));
   }
 
+  /**
+   * Ends a turn and lets its job wait for a person. False like `finish`: while a message waits, or once a step after
+   * `step` has begun.
+   */
   function wait({ jobId, turn, step, title, plan, question, days }: TurnWait): Promise<boolean> {
     const stored = [title, plan].map((text) => (text === null ? null : toStoredText(text)));
     return write(waitStatement, [

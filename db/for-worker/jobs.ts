@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
-import type { JobPhase, TokenUsage } from '../../workflows/contract/job.ts';
+import type { TokenUsage } from '../../workflows/contract/job.ts';
 import { canBeId } from '../ids.ts';
 import { jobColumns, listPrompts, turnUsage } from '../jobs/job-statements.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
 import type { JobRow } from '../jobs/jobs.ts';
-import { createJobWrites, type PublishedJob, type TurnEnding, type TurnSummary, type TurnWait } from './job-writes.ts';
+import { createJobWrites, type PublishedJob } from './job-writes.ts';
 
 /** The prompt of a turn (step 0), or a message sent during it. */
 export interface Prompt {
@@ -22,35 +22,10 @@ export interface TurnUsage extends TokenUsage {
   costMicros: number | null;
 }
 
-export interface WorkerJobStore {
-  get(jobId: string): Promise<JobRow | null>;
-  turnBeganAt(jobId: string, turn: number): Promise<Date | null>;
-  /** Returns the prompts of a job's turns up to and including `turn`, oldest first. */
-  prompts(jobId: string, turn: number): Promise<Prompt[]>;
-  /** The following write only while the job is active and `turn` is its newest, and return false otherwise. */
-  setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean>;
-  setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean>;
-  setSummary(ref: TurnSummary): Promise<boolean>;
-  setPublished(ref: PublishedJob): Promise<boolean>;
-  /** Returns the text that `setPublished` stored last for the job's newest pull request; null when there is none. */
-  publishedText(jobId: string): Promise<PublishedJob['prText'] | null>;
-  /**
-   * Ends a turn: completed and failed never replace each other, and a turn does not complete while a message waits, or
-   * once a step after `step` has begun. `message` replaces the job's message if given. Messages that are left begin the next
-   * turn, unless a person cancelled this one: the job stays active.
-   */
-  finish(ref: TurnEnding): Promise<boolean>;
-  /**
-   * Ends a turn and lets its job wait for a person. False like `finish`: while a message waits, or once a step after
-   * `step` has begun.
-   */
-  wait(ref: TurnWait): Promise<boolean>;
-  /** Returns the usage of a turn so far. */
-  usage(jobId: string, turn: number): Promise<TurnUsage>;
-}
+export type WorkerJobStore = ReturnType<typeof createWorkerJobStore>;
 
 /** Creates the worker's store of jobs, which finds them by id in any organization. */
-export function createWorkerJobStore(pool: Pool): WorkerJobStore {
+export function createWorkerJobStore(pool: Pool) {
   async function get(jobId: string): Promise<JobRow | null> {
     if (!canBeId(jobId)) return null;
     const { rows } = await pool.query<JobRow>({
@@ -61,11 +36,13 @@ export function createWorkerJobStore(pool: Pool): WorkerJobStore {
     return rows[0] ?? null;
   }
 
+  /** Returns the prompts of a job's turns up to and including `turn`, oldest first. */
   async function prompts(jobId: string, turn: number): Promise<Prompt[]> {
     const { rows } = await pool.query<Prompt>({ ...listPrompts, values: [jobId, turn] });
     return rows;
   }
 
+  /** Returns the text that `setPublished` stored last for the job's newest pull request; null when there is none. */
   async function publishedText(jobId: string): Promise<PublishedJob['prText'] | null> {
     const { rows } = await pool.query<PublishedJob['prText']>(
       // rows that a migration filled in have no body
@@ -84,6 +61,7 @@ export function createWorkerJobStore(pool: Pool): WorkerJobStore {
     return rows[0]?.createdAt ?? null;
   }
 
+  /** Returns the usage of a turn so far. */
   async function usage(jobId: string, turn: number): Promise<TurnUsage> {
     const { rows } = await pool.query<TurnUsage>(turnUsage, [jobId, turn]);
     return rows[0] ?? { steps: 0, inputTokens: 0, outputTokens: 0, costMicros: 0 };

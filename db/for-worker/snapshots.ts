@@ -91,8 +91,6 @@ export function snapshotIn(row: SnapshotColumns): Snapshot | null {
   return { tree, commit, baseCommit, pack, patch, changedFiles, additions, deletions };
 }
 
-export type SnapshotReads = ReturnType<typeof createSnapshotReads>;
-
 /** Creates the part of the snapshot store that only reads. */
 export function createSnapshotReads(pool: Pool) {
   /** Returns the newest tree of the job, null while nothing has changed since the base commit. */

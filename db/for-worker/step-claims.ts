@@ -54,8 +54,6 @@ const claimAnswerStatement = `
   ) as parts
   order by turn, position, step, kind`;
 
-export type StepClaims = ReturnType<typeof createStepClaims>;
-
 /** Creates the claims of steps by attempts of a worker. */
 export function createStepClaims(pool: Pool, worker: string | null) {
   return {

@@ -4,7 +4,7 @@ import type { NewJobEvent } from '../jobs/event-types.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
 import { ofActiveTurn, stepColumns } from '../jobs/job-statements.ts';
 import { grantsOf, projectVersionOf, type JobNow } from './projects/projects.ts';
-import { createStepClaims, type StepClaims } from './step-claims.ts';
+import { createStepClaims } from './step-claims.ts';
 import {
   boundSnapshots,
   createSnapshotReads,
@@ -12,7 +12,6 @@ import {
   joinSnapshot,
   type Snapshot,
   type SnapshotColumns,
-  type SnapshotReads,
   snapshotBytes,
   snapshotIn,
   valuesOf,
@@ -128,25 +127,6 @@ export interface ToolStart {
   snapshot: Snapshot | null;
 }
 
-export interface StepStore extends SnapshotReads, StepClaims {
-  /**
-   * Stores the answer if none is stored: concurrent attempts ask the same, and the first paid answer is kept. Null
-   * when another one is stored. Usage is added to the job and its project at once.
-   */
-  storeResponse(answer: StepAnswer): Promise<ToolStart | null>;
-  /**
-   * Stores results and, when files changed, the snapshot, in one transaction. False when another attempt has claimed the
-   * step or stored its results, or when the turn has ended: a newer one may have read the job's tree.
-   */
-  storeResults(batch: StepResults): Promise<boolean>;
-  /** Returns all steps of a job up to and including the turn, in order. */
-  list(jobId: string, turn: number): Promise<StepRow[]>;
-  /** Returns the steps between two. */
-  listBetween(jobId: string, range: { after: StepKey; before: StepKey }): Promise<StepRow[]>;
-  /** Returns the newest step of a turn that has an answer. */
-  lastAnswered(ref: TurnRef): Promise<StepRow | null>;
-}
-
 const storeStepResults = `
   update job_steps set tool_results = $5, tree = $6, patch = $7, ended_at = now()
   where job_id = $1 and turn = $2 and step = $3 and fence = $4 and tool_results is null and ${ofActiveTurn}
@@ -169,11 +149,17 @@ const storeToolsAndSnapshot = {
            append_job_events(job_id, $2, $3, $8) from taken`,
 };
 
+export type StepStore = ReturnType<typeof createStepStore>;
+
 /**
  * Creates the store of a job's steps and of the snapshots of its working copy. `worker` names the process, as Temporal
  * does: `12510@vm`.
  */
-export function createStepStore(pool: Pool, worker: string | null = null, mostBytes?: number): StepStore {
+export function createStepStore(pool: Pool, worker: string | null = null, mostBytes?: number) {
+  /**
+   * Stores the answer if none is stored: concurrent attempts ask the same, and the first paid answer is kept. Null
+   * when another one is stored. Usage is added to the job and its project at once.
+   */
   async function storeResponse(answer: StepAnswer): Promise<ToolStart | null> {
     const { events } = answer;
     const { rows } = await pool.query<JobNow & SnapshotColumns>({
@@ -238,6 +224,10 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
     return { now: { status, phase, turn, grants, projectVersion }, snapshot: snapshotIn(row) };
   }
 
+  /**
+   * Stores results and, when files changed, the snapshot, in one transaction. False when another attempt has claimed the
+   * step or stored its results, or when the turn has ended: a newer one may have read the job's tree.
+   */
   async function storeResults(batch: StepResults): Promise<boolean> {
     const { jobId, turn, step, fence, results, tree, snapshot, patch, events = [] } = batch;
     const change = patch === null ? null : toStoredText(patch);
@@ -254,6 +244,7 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
     return true;
   }
 
+  /** Returns the steps between two. */
   async function listBetween(jobId: string, range: { after: StepKey; before: StepKey }): Promise<StepRow[]> {
     const { after, before } = range;
     const { rows } = await pool.query<StepRow>({
@@ -265,6 +256,7 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
     return rows;
   }
 
+  /** Returns the newest step of a turn that has an answer. */
   async function lastAnswered({ jobId, turn }: TurnRef): Promise<StepRow | null> {
     const { rows } = await pool.query<StepRow>(
       `select ${stepColumns} from job_steps
@@ -278,7 +270,9 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
     ...createStepClaims(pool, worker),
     storeResponse,
     storeResults,
-    list: (jobId, turn) => listBetween(jobId, { after: { turn: 0, step: 0 }, before: { turn: turn + 1, step: 0 } }),
+    /** Returns all steps of a job up to and including the turn, in order. */
+    list: (jobId: string, turn: number): Promise<StepRow[]> =>
+      listBetween(jobId, { after: { turn: 0, step: 0 }, before: { turn: turn + 1, step: 0 } }),
     listBetween,
     lastAnswered,
     ...createSnapshotReads(pool),
