@@ -46,14 +46,6 @@ interface Turn {
   signal: AbortSignal;
 }
 
-/** Sets up where the commands of jobs run. */
-export interface Environments {
-  /** Decides the environment of a turn, once, and runs its setup unless what it installs is there. */
-  prepare(turn: Turn): Promise<PreparedEnvironment>;
-  /** Opens a job's working copy with what the setup of its environment installed. */
-  open(turn: Turn & { environment: PreparedEnvironment }, request: OpenRequest): Promise<OpenWorkspace>;
-}
-
 /** How long the setup of another product's file is skipped after it failed. One that was made for Docket runs again at once. */
 const skipMinutes = 10;
 /** Largest part of a setup's disk that may hold package caches; above it they hold what nothing needs any more. */
@@ -70,7 +62,10 @@ interface Setup extends Turn {
   key: string;
 }
 
-export function createEnvironments(deps: EnvironmentDeps): Environments {
+export type Environments = ReturnType<typeof createEnvironments>;
+
+/** Sets up where the commands of jobs run. */
+export function createEnvironments(deps: EnvironmentDeps) {
   const { effects, events, projectSecrets, workspaces, commands, ceilings, secrets } = deps;
   const sandbox = commands?.sandbox ?? null;
 
@@ -78,7 +73,8 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     await events.appendNotice({ jobId, turn, text: secrets.redact(text) });
   }
 
-  const prepare: Environments['prepare'] = async (turn) => {
+  /** Decides the environment of a turn, once, and runs its setup unless what it installs is there. */
+  const prepare = async (turn: Turn): Promise<PreparedEnvironment> => {
     const effect = { ...turn.ref, effect: environmentEffect };
     const { fence, result } = await effects.claim(effect);
     const stored = storedEnvironment(result);
@@ -243,7 +239,11 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     }
   }
 
-  const open: Environments['open'] = async (turn, request) => {
+  /** Opens a job's working copy with what the setup of its environment installed. */
+  const open = async (
+    turn: Turn & { environment: PreparedEnvironment },
+    request: OpenRequest,
+  ): Promise<OpenWorkspace> => {
     const { environment, job, signal } = turn;
     const layer = sandbox === null ? null : environment.layer;
     const workspace = await workspaces.open({ ...request, layer, mostBytes: environment.limits?.totalBytes });

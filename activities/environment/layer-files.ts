@@ -15,18 +15,6 @@ export interface StoredLayer {
   layer: Layer;
 }
 
-/** Layers of this machine, shared by its workers. */
-export interface LayerFiles {
-  /** Returns a complete layer, which is then the most recently used one. */
-  find(ref: LayerRef): Promise<StoredLayer | null>;
-  /** Creates a folder for an archive that is about to be made. */
-  begin(): Promise<string>;
-  /** Makes a folder with its archive the layer, unless there is one already, and removes the least recently used ones. */
-  add(ref: LayerRef, stored: StoredLayer): Promise<void>;
-  /** Removes a folder that did not become a layer. */
-  discard(folder: string): Promise<void>;
-}
-
 export const archiveName = 'layer.tar';
 const descriptionName = 'layer.json';
 /** A layer that was used within this time may be needed again at once. */
@@ -34,8 +22,11 @@ const keepMs = 10 * 60_000;
 /** Time after which a folder that did not become a layer belongs to a dead worker. */
 const forgetMs = 2 * 60 * 60_000;
 
+/** Layers of this machine, shared by its workers. */
+export type LayerFiles = ReturnType<typeof createLayerFiles>;
+
 /** Keeps layers below a directory, within `mostBytes`. */
-export function createLayerFiles({ directory, mostBytes }: { directory: string; mostBytes: number }): LayerFiles {
+export function createLayerFiles({ directory, mostBytes }: { directory: string; mostBytes: number }) {
   const made = join(directory, 'layers');
   const halfMade = join(directory, 'layers-made');
   const folderOf = ({ projectId, key }: LayerRef) => join(made, `${projectId}.${key}`);
@@ -46,6 +37,7 @@ export function createLayerFiles({ directory, mostBytes }: { directory: string; 
     return layer === undefined ? null : { folder, layer };
   }
 
+  /** Returns a complete layer, which is then the most recently used one. */
   async function find(ref: LayerRef): Promise<StoredLayer | null> {
     const folder = folderOf(ref);
     const stored = await read(folder);
@@ -80,19 +72,24 @@ export function createLayerFiles({ directory, mostBytes }: { directory: string; 
     }
   }
 
-  /** A command that reads the archive meanwhile keeps its own view of the folder. */
+  /**
+   * Removes a folder that did not become a layer. A command that reads the archive meanwhile keeps its own view of
+   * the folder.
+   */
   async function discard(folder: string): Promise<void> {
     await removeTree(folder);
   }
 
   return {
     find,
-    async begin() {
+    /** Creates a folder for an archive that is about to be made. */
+    async begin(): Promise<string> {
       const folder = join(halfMade, randomUUID());
       await mkdir(folder, { recursive: true, mode: 0o700 });
       return folder;
     },
-    async add(ref, { folder, layer }) {
+    /** Makes a folder with its archive the layer, unless there is one already, and removes the least recently used ones. */
+    async add(ref: LayerRef, { folder, layer }: StoredLayer): Promise<void> {
       const archive = await lstat(join(folder, archiveName));
       if (!archive.isFile()) throw new Error('The archive of a layer is not a file.');
       for (const name of await readdir(folder)) if (name !== archiveName) await rm(join(folder, name), { force: true });

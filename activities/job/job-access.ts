@@ -15,30 +15,12 @@ export interface JobAccessDeps {
   granted: Pick<GrantedAccess, 'forgeOf' | 'repositoryOf' | 'jobOf' | 'openJob'>;
 }
 
-export interface JobAccess {
-  /**
-   * Returns the job while this turn is its newest and active; throws otherwise, which ends the run. `read` is the job as
-   * a statement of the step has returned it; absent, it is read.
-   */
-  activeJob(ref: TurnRef, read?: SealedJob): Promise<JobWithProject>;
-  /** The same, with the way to the job's repository under the grants of that moment. */
-  activeJobWithRepository(
-    ref: TurnRef,
-    options: { signal: AbortSignal; read?: SealedJob },
-  ): Promise<{ job: JobWithProject; repository: RepositoryAccess }>;
-  /** Reports whether a message arrived during this turn that the model has not read yet. */
-  hasMessages(ref: TurnRef): Promise<boolean>;
-  /** Reports whether the turn may still cause effects outside. */
-  isActive(ref: TurnRef): Promise<boolean>;
-  repositoryOf(job: JobRow, signal: AbortSignal): Promise<RepositoryAccess>;
-  forgeOf(job: JobRow): Promise<Forge>;
-  /** Reads the project again, as it is now, with the check command of the job's environment if it has none. */
-  projectOf(job: JobRow): Promise<ProjectRow>;
-}
+export type JobAccess = ReturnType<typeof createJobAccess>;
 
-export function createJobAccess(deps: JobAccessDeps): JobAccess {
+export function createJobAccess(deps: JobAccessDeps) {
   const { jobs, granted } = deps;
 
+  /** Reads the project again, as it is now, with the check command of the job's environment if it has none. */
   async function projectOf(job: JobRow): Promise<ProjectRow> {
     const found = await granted.jobOf(job.id);
     if (found === null) throw gone();
@@ -54,25 +36,35 @@ export function createJobAccess(deps: JobAccessDeps): JobAccess {
   }
 
   return {
-    activeJob: async (ref, read) => (await find(ref, read)).job,
-    async activeJobWithRepository(ref, { signal, read }) {
+    /**
+     * Returns the job while this turn is its newest and active; throws otherwise, which ends the run. `read` is the job as
+     * a statement of the step has returned it; absent, it is read.
+     */
+    activeJob: async (ref: TurnRef, read?: SealedJob): Promise<JobWithProject> => (await find(ref, read)).job,
+    /** The same, with the way to the job's repository under the grants of that moment. */
+    async activeJobWithRepository(
+      ref: TurnRef,
+      { signal, read }: { signal: AbortSignal; read?: SealedJob },
+    ): Promise<{ job: JobWithProject; repository: RepositoryAccess }> {
       const found = await find(ref, read);
       return { job: found.job, repository: await found.repository(signal) };
     },
-    async hasMessages(ref) {
+    /** Reports whether a message arrived during this turn that the model has not read yet. */
+    async hasMessages(ref: TurnRef): Promise<boolean> {
       const job = await jobs.get(ref.jobId);
       return job !== null && isCurrent(job, ref) && job.waitingMessages > 0;
     },
-    async isActive(ref) {
+    /** Reports whether the turn may still cause effects outside. */
+    async isActive(ref: TurnRef): Promise<boolean> {
       const job = await jobs.get(ref.jobId);
       return job !== null && isCurrent(job, ref);
     },
-    async repositoryOf(job, signal) {
+    async repositoryOf(job: JobRow, signal: AbortSignal): Promise<RepositoryAccess> {
       const repository = await granted.repositoryOf(job, signal);
       if (repository === null) throw gone();
       return repository;
     },
-    async forgeOf(job) {
+    async forgeOf(job: JobRow): Promise<Forge> {
       const forge = await granted.forgeOf(job);
       if (forge === null) throw gone();
       return forge;

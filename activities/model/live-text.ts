@@ -14,13 +14,6 @@ export interface LiveTextDeps {
   intervalMs?: number;
 }
 
-/** The text of a step, sent to watchers while the model produces it. */
-export interface LiveText {
-  push(delta: string): void;
-  /** Stops appending. Returns null when the text is too long to stream; it is then sent as a whole. */
-  end(): Promise<SpokenText | null>;
-}
-
 export interface SpokenText {
   /** Text that is not appended yet; null when unknown. */
   rest: LiveChunk[] | null;
@@ -36,7 +29,7 @@ const longestText = 64_000;
  * Appends at most once per interval. A database failure does not affect the model call: the text waits for the next
  * interval.
  */
-export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextDeps): LiveText {
+export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextDeps) {
   let raw = '';
   let length = 0;
   const whole: LiveChunk[] = [];
@@ -91,13 +84,14 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
   }
 
   return {
-    push(delta) {
+    push(delta: string): void {
       length += delta.length;
       if (isLong()) raw = '';
       else raw += delta;
       if (timer === null && !isRefused && !isLong() && delta !== '') schedule();
     },
-    async end() {
+    /** Stops appending. Returns null when the text is too long to stream; it is then sent as a whole. */
+    async end(): Promise<SpokenText | null> {
       isEnding = true;
       if (timer !== null) clearTimeout(timer);
       await running;

@@ -17,12 +17,6 @@ export interface LiveOutputDeps {
   intervalMs?: number;
 }
 
-/** The output of a command, sent to watchers while it runs. */
-export interface LiveOutput {
-  push(sample: OutputSample): void;
-  end(durationMs: number | null): Promise<void>;
-}
-
 /** Chunks per interval; faster output is thinned to the newest ones, and the offsets show what is missing. */
 const mostChunks = 4;
 /** A command that has printed this many characters is sampled less. */
@@ -40,13 +34,11 @@ const longestLine = 2_000;
 const lineFeed = 0x0a;
 const nothing = Buffer.alloc(0);
 
+/** The output of a command, sent to watchers while it runs. */
+export type LiveOutput = ReturnType<typeof createLiveOutput>;
+
 /** Appends at most once per interval, and one append after the other. A database failure delays the output. */
-export function createLiveOutput({
-  createRedactor,
-  append,
-  heading = '',
-  intervalMs = 250,
-}: LiveOutputDeps): LiveOutput {
+export function createLiveOutput({ createRedactor, append, heading = '', intervalMs = 250 }: LiveOutputDeps) {
   let redactor = createRedactor();
   let line = nothing;
   let isMidLine = false;
@@ -134,7 +126,7 @@ export function createLiveOutput({
   take(Buffer.from(heading));
   let running = flush();
   return {
-    push({ skipped, bytes }) {
+    push({ skipped, bytes }: OutputSample): void {
       if (isRefused || isEnding) return;
       if (skipped > 0) skip(skipped);
       const output = Buffer.concat([line, bytes]);
@@ -143,7 +135,7 @@ export function createLiveOutput({
       take(output.subarray(0, end));
       schedule();
     },
-    async end(durationMs) {
+    async end(durationMs: number | null): Promise<void> {
       isEnding = true;
       if (timer !== null) clearTimeout(timer);
       await running;

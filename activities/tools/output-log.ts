@@ -9,18 +9,16 @@ export interface OutputLogDeps {
 }
 
 /** Output of commands that people watch. When disposed of, it is removed: by then, results replace it. */
-export interface OutputLog extends AsyncDisposable {
-  /** Starts to send the output of a command; `heading` is its first line. */
-  watch(command: { toolCallId: string | null; heading?: string }): LiveOutput;
-}
+export type OutputLog = ReturnType<typeof openOutputLog>;
 
 /** Opens the output of the commands of a step, or of the commands before the first step. */
-export function openOutputLog({ events, secrets }: OutputLogDeps, at: Omit<OutputBatch, 'chunks'>): OutputLog {
+export function openOutputLog({ events, secrets }: OutputLogDeps, at: Omit<OutputBatch, 'chunks'>) {
   let first: number | null = null;
   let last = 0;
 
   return {
-    watch({ toolCallId, heading }) {
+    /** Starts to send the output of a command; `heading` is its first line. */
+    watch({ toolCallId, heading }: { toolCallId: string | null; heading?: string }): LiveOutput {
       // output arrives outside the work that it belongs to
       const known = secrets.here();
       const call = {

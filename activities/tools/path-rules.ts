@@ -7,25 +7,23 @@ import { ToolProblem } from './tool-problem.ts';
 /** Files that a forge executes when they change. */
 const workflowPlaces = ['.github/workflows', '.gitea/workflows', '.forgejo/workflows', '.gitlab-ci.yml'];
 
-/** Rules for the paths that the jobs of a project may change. */
-export interface PathRules {
-  /** Returns why a file, folder or link may not be changed, for the agent; null when it may. */
-  problemWith(change: Change): string | null;
-}
-
 interface Change {
   path: string;
   /** Target of a symbolic link. */
   target?: string | null;
 }
 
+export type PathRules = ReturnType<typeof createPathRules>;
+
+/** Rules for the paths that the jobs of a project may change. */
 export function createPathRules({
   allowedPaths,
   mayChangeWorkflows,
-}: Pick<ProjectRow, 'allowedPaths' | 'mayChangeWorkflows'>): PathRules {
+}: Pick<ProjectRow, 'allowedPaths' | 'mayChangeWorkflows'>) {
   const isAllowed = allowedPaths.map(compileGlob);
   return {
-    problemWith({ path, target = null }) {
+    /** Returns why a file, folder or link may not be changed, for the agent; null when it may. */
+    problemWith({ path, target = null }: Change): string | null {
       if (target !== null && target.split(/[/\\]/).some(isGitName))
         return `${showPath(path)} is a link into .git, which jobs may not publish.`;
       if (!mayChangeWorkflows && touchesWorkflows(path)) {

@@ -32,18 +32,6 @@ export interface ConversationCall {
   signal: AbortSignal;
 }
 
-export interface Conversation {
-  /**
-   * Returns the conversation for a call, after storing the notes and the compaction that are due. Throws when the agent
-   * is stopped for repeating itself. `read` is the context of the call as just read; null for none.
-   */
-  forCall(call: ConversationCall, read: JobContext | null): Promise<JobTranscript>;
-  /**
-   * Returns a shorter conversation after the provider rejected one as too long. Throws when nothing is left to omit.
-   */
-  shortened(call: ConversationCall, transcript: JobTranscript): Promise<JobTranscript>;
-}
-
 /** Notes that are given once per turn, and again after a compaction. */
 const oncePerTurn = new Set<NoteKind>(['check', 'no-commands', 'planning']);
 /** A request that fills more of the context window is compacted first. */
@@ -54,8 +42,10 @@ const fewCalls = 5;
 /** Steps after which an agent has followed a hint, so that it gets another one. */
 const heededSteps = 20;
 
+export type Conversation = ReturnType<typeof createConversation>;
+
 /** Creates the part that keeps a job's conversation within its limits. All its decisions derive from stored data. */
-export function createConversation(deps: ConversationDeps): Conversation {
+export function createConversation(deps: ConversationDeps) {
   const { context, transcripts, compact, prices, addGuidance, commands } = deps;
 
   async function noted(at: ConversationCall, transcript: JobTranscript): Promise<JobTranscript> {
@@ -82,7 +72,11 @@ export function createConversation(deps: ConversationDeps): Conversation {
   }
 
   return {
-    async forCall(call, read) {
+    /**
+     * Returns the conversation for a call, after storing the notes and the compaction that are due. Throws when the agent
+     * is stopped for repeating itself. `read` is the context of the call as just read; null for none.
+     */
+    async forCall(call: ConversationCall, read: JobContext | null): Promise<JobTranscript> {
       const transcript = await noted(call, await transcripts.read(call.call, read));
       const window = prices.windowOf(call.job.model);
       const isNew = transcript.compaction?.turn === call.call.turn && transcript.compaction.step === call.call.step;
@@ -91,7 +85,10 @@ export function createConversation(deps: ConversationDeps): Conversation {
       return shortened(call, transcript, window);
     },
 
-    shortened(call, transcript) {
+    /**
+     * Returns a shorter conversation after the provider rejected one as too long. Throws when nothing is left to omit.
+     */
+    shortened(call: ConversationCall, transcript: JobTranscript): Promise<JobTranscript> {
       // the context window is smaller than assumed
       const tokens = tokensOf(transcript, call.job);
       return shortened(call, transcript, Math.min(prices.windowOf(call.job.model), tokens * fullShare));

@@ -20,13 +20,6 @@ export interface JobTranscript extends Transcript {
   instructions: Instructions;
 }
 
-export interface TranscriptReader {
-  /** Returns the last step of a job that is cached; null when none is. */
-  lastKnown(jobId: string): StepKey | null;
-  /** Reads the conversation that the call of a step is made with. `context` is the call's as just read; null for none. */
-  read(ref: StepRef, context?: JobContext | null): Promise<JobTranscript>;
-}
-
 interface Kept {
   /** The last step that the compaction covered. */
   upto: StepKey;
@@ -34,11 +27,13 @@ interface Kept {
   characters: number;
 }
 
+export type TranscriptReader = ReturnType<typeof createTranscriptReader>;
+
 /**
  * Caches the steps of the jobs that this worker runs, so that a call reads only new steps from the database. A step is
  * cached once nothing writes it any more; a worker that takes over reads all of them.
  */
-export function createTranscriptReader({ steps, context }: TranscriptReaderDeps): TranscriptReader {
+export function createTranscriptReader({ steps, context }: TranscriptReaderDeps) {
   const kept = new Map<string, Kept>();
   let characters = 0;
 
@@ -70,6 +65,7 @@ export function createTranscriptReader({ steps, context }: TranscriptReaderDeps)
     return [...old.steps, ...fresh];
   }
 
+  /** Returns the last step of a job that is cached; null when none is. */
   function lastKnown(jobId: string): StepKey | null {
     const cached = kept.get(jobId);
     const last = cached === undefined ? null : (cached.steps.at(-1) ?? cached.upto);
@@ -79,7 +75,8 @@ export function createTranscriptReader({ steps, context }: TranscriptReaderDeps)
   return {
     lastKnown,
 
-    async read(ref, read = null) {
+    /** Reads the conversation that the call of a step is made with. `context` is the call's as just read; null for none. */
+    async read(ref: StepRef, read: JobContext | null = null): Promise<JobTranscript> {
       const [cached, known] = [kept.get(ref.jobId), lastKnown(ref.jobId)];
       // another attempt of this worker may have cached more since
       const isFresh = isSameStep(read?.known ?? null, known);
