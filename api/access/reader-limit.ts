@@ -22,8 +22,6 @@ const requestsPerProof = 200;
 /** Share of the hourly requests of an organization that are for one reader token, which is valid for up to an hour. */
 const tokenShare = 0.1;
 
-export type ReaderLimit = ReturnType<typeof createReaderLimit>;
-
 /** Creates the limits of requests with an assistant key. */
 export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLimitsOf, limits }: ReaderLimitDeps) {
   const perAddress = { name: 'ip', limit: limits.assistantPerIpPerDay, windowSeconds: 86_400 };
