@@ -102,3 +102,8 @@ function own(name: string, text: string): Description {
 export function setupFailed(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, FailureType.SetupFailed);
 }
+
+/** Reports whether an error is such a failure. */
+export function isSetupFailure(error: unknown): error is Error {
+  return error instanceof Error && 'type' in error && error.type === FailureType.SetupFailed;
+}

@@ -5,17 +5,16 @@ import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
-import { ImageError } from '../images/image-error.ts';
 import type { JobWithProject } from '../job/granted-access.ts';
 import { baseOf } from '../job/job-access.ts';
 import type { CommandEnvironment } from '../sandbox/command-environment.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
-import { rootOf, type Commands } from '../tools/commands.ts';
+import { rootOf, type CommandPlace, type Commands } from '../tools/commands.ts';
 import { openOutputLog } from '../tools/output-log.ts';
 import type { OpenRequest, OpenWorkspace } from '../workspaces/open-workspace.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
-import { describeEnvironment, setupFailed, type Description } from './describe-environment.ts';
+import { describeEnvironment, isSetupFailure, setupFailed, type Description } from './describe-environment.ts';
 import { settingsOf, type EnvironmentCeilings, type EnvironmentSettings } from './environment-settings.ts';
 import { inspectArchive } from './layer-archive.ts';
 import { layerKeyOf } from './layer-key.ts';
@@ -27,7 +26,16 @@ import {
   type PreparedEnvironment,
 } from './prepared-environment.ts';
 import { lastLayer, provideLayer, type LayerDeps, type LayerToBuild } from './provide-layer.ts';
-import { failSetup, hasFilledDisk, packLayer, runSetup, unpackLayer, unpackPackageCaches } from './run-setup.ts';
+import { createPlaces } from './provide-place.ts';
+import {
+  failSetup,
+  hasFilledDisk,
+  limitsOfSetup,
+  packLayer,
+  runSetup,
+  unpackLayer,
+  unpackPackageCaches,
+} from './run-setup.ts';
 
 export interface EnvironmentDeps extends LayerDeps {
   effects: Pick<EffectStore, 'claim' | 'storeResult'>;
@@ -57,6 +65,8 @@ interface Setup extends Turn {
   description: Description;
   settings: EnvironmentSettings;
   script: string;
+  /** Time that packages took of what setup may. */
+  spentMs: number;
   /** The file system that the commands of the job see, too; null for the worker's own programs. */
   root: SandboxRoot | null;
   key: string;
@@ -72,6 +82,8 @@ export function createEnvironments(deps: EnvironmentDeps) {
   async function notify({ jobId, turn }: TurnRef, text: string): Promise<void> {
     await events.appendNotice({ jobId, turn, text: secrets.redact(text) });
   }
+
+  const places = createPlaces({ commands, ceilings, events, secrets, notify });
 
   /** Decides the environment of a turn, once, and runs its setup unless what it installs is there. */
   const prepare = async (turn: Turn): Promise<PreparedEnvironment> => {
@@ -92,9 +104,9 @@ export function createEnvironments(deps: EnvironmentDeps) {
     const settings = settingsOf(description.environment, ceilings);
     for (const text of [...description.notices, ...settings.notices]) await notify(ref, text);
     const { check = null } = description.environment;
-    const image = await imageOf(turn, description);
-    const environment = { ...settings.agent, layer: null, check, image };
-    const setup = await setupOf(turn, { sandbox, description, settings, image });
+    const { place, spentMs } = await places.decide(turn, { description, settings });
+    const environment = { ...settings.agent, ...place, layer: null, check };
+    const setup = await setupOf(turn, { sandbox, description, settings, place, spentMs });
     if (setup === null) return environment;
     try {
       await provide(setup, description.isOwn ? 0 : skipMinutes * 60_000);
@@ -106,23 +118,6 @@ export function createEnvironments(deps: EnvironmentDeps) {
     }
   }
 
-  /** Returns the image of an environment, once it is here. Without one that a file of another product names, the job goes on. */
-  async function imageOf({ ref, signal }: Turn, { environment, name, isOwn }: Description): Promise<string | null> {
-    const { image = null } = environment;
-    // pulled now, while the activity has the time for it
-    const pull = (wanted: string | null) => rootOf(commands?.images ?? null, wanted, signal);
-    try {
-      await pull(image);
-      return image;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (isOwn || image === null || !(error instanceof ImageError)) throw error;
-      await notify(ref, `The job goes on without the image of ${name}. ${error.message}`);
-      await pull(null);
-      return null;
-    }
-  }
-
   function describe({ job, repository }: Turn): Promise<Description | null> {
     return describeEnvironment(workspaces, { project: job.project, commit: baseOf(job).commit, access: repository });
   }
@@ -130,10 +125,10 @@ export function createEnvironments(deps: EnvironmentDeps) {
   /** Returns the setup of an environment; null without one. */
   async function setupOf(
     turn: Turn,
-    place: Pick<Setup, 'sandbox' | 'description' | 'settings'> & { image: string | null },
+    wanted: Pick<Setup, 'sandbox' | 'description' | 'settings' | 'spentMs'> & { place: CommandPlace },
   ): Promise<Setup | null> {
     const { ref, job, repository } = turn;
-    const { sandbox, description, settings, image } = place;
+    const { sandbox, description, settings, place, spentMs } = wanted;
     const { environment, isOwn, name } = description;
     const { setup: script } = environment;
     if (script === undefined) return null;
@@ -142,11 +137,11 @@ export function createEnvironments(deps: EnvironmentDeps) {
       return null;
     }
     const secretNames = await projectSecrets.names(job.projectId);
-    const root = await rootOf(commands?.images ?? null, image, turn.signal);
+    const root = await rootOf(commands?.images ?? null, place, turn.signal);
     const system = { kind: sandbox.kind, imageId: root?.id ?? null };
     const { commit } = baseOf(job);
     const key = await layerKeyOf(workspaces, { environment, secretNames, ...system, commit, access: repository });
-    return { ...turn, sandbox, description, settings, script, root, key };
+    return { ...turn, sandbox, description, settings, script, spentMs, root, key };
   }
 
   async function provide(setup: Setup, rememberMs: number): Promise<StoredLayer> {
@@ -180,11 +175,11 @@ export function createEnvironments(deps: EnvironmentDeps) {
 
   /** Runs setup with what package managers have downloaded for the project, or without it where there is no room. */
   async function build(setup: Setup, folder: string, claim: LayerToBuild): Promise<StoredLayer> {
-    const { job, settings, signal } = setup;
+    const { job, settings, spentMs, signal } = setup;
     const mostBytes = settings.setup.limits.diskBytes * largestCache;
     const last = await lastLayer(deps, { projectId: job.projectId, mostBytes, signal });
     // both attempts together, so that the whole ends within the time of its activity
-    const time = { leftMs: settings.setup.seconds * 1_000 };
+    const time = { leftMs: Math.max(1, settings.setup.seconds * 1_000 - spentMs) };
     const cached = last === null ? null : await attempt(setup, folder, { last, claim, time });
     const stored = cached ?? (await attempt(setup, folder, { last: null, claim, time }));
     if (stored === null) throw new Error('A setup without package caches cannot be short of room for them.');
@@ -224,7 +219,8 @@ export function createEnvironments(deps: EnvironmentDeps) {
       time.leftMs = Math.max(1, time.leftMs - end.durationMs);
       if (last !== null && hasFilledDisk(end)) return null;
       const say = (text: string) => notify(ref, text);
-      if (end.exitCode !== 0) await failSetup(end, { name, seconds, environment, mask: secrets.mask, notify: say });
+      const failure = { subject: `The setup of ${name}`, reasons: limitsOfSetup(seconds, limits) };
+      if (end.exitCode !== 0) await failSetup(end, { ...failure, mask: secrets.mask, notify: say });
       const excluded = await packLayer(sandbox, { ...shared, folder, limits });
       const { bytes, sha256, secret } = await inspectArchive(folder, { secrets: values, signal });
       if (secret !== null) {
@@ -246,10 +242,11 @@ export function createEnvironments(deps: EnvironmentDeps) {
   ): Promise<OpenWorkspace> => {
     const { environment, job, signal } = turn;
     const layer = sandbox === null ? null : environment.layer;
+    const spentMs = sandbox === null ? 0 : await places.restore(turn, environment, () => describedAgain(turn));
     const workspace = await workspaces.open({ ...request, layer, mostBytes: environment.limits?.totalBytes });
     if (workspace.isFilled || sandbox === null || layer === null) return workspace;
     try {
-      const { folder, layer: found } = await storedLayer(turn, sandbox, layer);
+      const { folder, layer: found } = await storedLayer(turn, { sandbox, key: layer, spentMs });
       const limits: CommandEnvironment['limits'] = environment.limits ?? ceilings.setup;
       await unpackLayer(sandbox, { jobId: job.id, workspace, folder, limits, signal });
       await workspace.keepLayer(found.excluded);
@@ -263,23 +260,30 @@ export function createEnvironments(deps: EnvironmentDeps) {
   /** Returns what the turn's setup installed. If it was removed everywhere, setup runs again. */
   async function storedLayer(
     turn: Turn & { environment: PreparedEnvironment },
-    sandbox: Sandbox,
-    key: string,
+    { sandbox, key, spentMs }: Pick<Setup, 'sandbox' | 'key' | 'spentMs'>,
   ): Promise<StoredLayer> {
     const found = await deps.layerFiles.find({ projectId: turn.job.projectId, key });
     if (found !== null) return found;
-    const description = await describe(turn);
-    const settings = settingsOf(description?.environment ?? {}, ceilings);
-    const setup =
-      description && (await setupOf(turn, { sandbox, description, settings, image: turn.environment.image }));
-    if (setup === null) throw setupFailed('The description of the environment is gone. Retry the job.');
+    const setup = await setupOf(turn, {
+      ...(await describedAgain(turn)),
+      sandbox,
+      place: turn.environment,
+      spentMs,
+    });
+    if (setup === null) throw descriptionGone();
     // the key of the turn, although a secret may have been added since
     return provide({ ...setup, key }, 0);
+  }
+
+  async function describedAgain(turn: Turn): Promise<Pick<Setup, 'description' | 'settings'>> {
+    const description = await describe(turn);
+    if (description === null) throw descriptionGone();
+    return { description, settings: settingsOf(description.environment, ceilings) };
   }
 
   return { prepare, open };
 }
 
-function isSetupFailure(error: unknown): error is Error {
-  return error instanceof Error && 'type' in error && error.type === 'setup_failed';
+function descriptionGone(): Error {
+  return setupFailed('The description of the environment is gone. Retry the job.');
 }

@@ -12,6 +12,8 @@ const limits = z.object({
 const schema = z.object({
   /** Image that commands run in; null for the worker's own choice. */
   image: z.string().nullable().default(null),
+  /** System packages that the image is extended with. */
+  packages: z.array(z.string()).default([]),
   /** Key of what setup installed; null without a setup. */
   layer: z.string().nullable(),
   variables: z.record(z.string(), z.string()),
@@ -29,6 +31,7 @@ export type PreparedEnvironment = z.infer<typeof schema>;
 /** The environment of a turn whose project and repository describe none. */
 export const plainEnvironment: PreparedEnvironment = {
   image: null,
+  packages: [],
   layer: null,
   variables: {},
   path: [],

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommandEnvironment } from '../sandbox/command-environment.ts';
+import type { CommandEnvironment, SandboxLimits } from '../sandbox/command-environment.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import { SandboxError } from '../sandbox/sandbox-error.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Excess } from '../sandbox/watch.ts';
 import { cleanOutput } from '../tools/clean-output.ts';
 import type { LiveOutput } from '../tools/live-output.ts';
 import type { OpenWorkspace } from '../workspaces/open-workspace.ts';
@@ -46,11 +47,13 @@ export interface SetupRequest {
   live: LiveOutput;
 }
 
-export interface FailedSetup extends Pick<SetupRequest, 'environment'> {
-  /** Longest time of the script. */
-  seconds: number;
-  /** Name of the description for people. */
-  name: string;
+export interface FailedSetup {
+  /** What failed, as the subject of a sentence. */
+  subject: string;
+  /** Sentences about the limits at which it may have been stopped, without their subject. */
+  reasons: Record<'timeout' | Excess, string>;
+  /** A sentence about hosts that it could not reach. */
+  advice?: string;
   mask(text: string): string;
   notify(text: string): Promise<void>;
 }
@@ -72,13 +75,16 @@ export async function runSetup(sandbox: Sandbox, request: SetupRequest): Promise
 }
 
 /** Ends the job of a setup that failed: tells people the end of its output, and throws `setup_failed` with it. */
-export async function failSetup(end: CommandEnd, { name, mask, notify, ...bounds }: FailedSetup): Promise<never> {
+export async function failSetup(
+  end: CommandEnd,
+  { subject, reasons, advice = '', mask, notify }: FailedSetup,
+): Promise<never> {
   const { head, tail } = end.output;
   const output = mask(cleanOutput(Buffer.concat([head, tail]))).trimEnd();
-  const why = reasonOf(end, bounds);
-  const refused = end.notes.map((note) => ` ${note}`).join('');
+  const why = reasonOf(end, reasons);
+  const refused = end.notes.map((note) => ` ${note}`).join('') + (end.notes.length > 0 ? advice : '');
   const sentence = (most: number) =>
-    `The setup of ${name} ${why}.${refused} ${output === '' ? 'It printed nothing.' : `Its last lines:\n${output.slice(-most)}`}`;
+    `${subject} ${why}.${refused} ${output === '' ? 'It printed nothing.' : `Its last lines:\n${output.slice(-most)}`}`;
   await notify(sentence(lastOutput.inNotice));
   throw setupFailed(sentence(lastOutput.inMessage));
 }
@@ -88,25 +94,21 @@ export function hasFilledDisk({ exitCode, stopped }: CommandEnd): boolean {
   return exitCode === fileTooLarge || stopped === 'disk';
 }
 
-function reasonOf(
-  end: CommandEnd,
-  { seconds, environment: { limits } }: Pick<FailedSetup, 'seconds' | 'environment'>,
-): string {
-  switch (hasFilledDisk(end) ? 'disk' : end.stopped) {
-    case 'timeout':
-      return `did not end within ${seconds} seconds (limits.setupSeconds)`;
-    case 'memory':
-      return `needed more than ${Math.round(limits.memoryBytes / 2 ** 20)} MB of memory (limits.memoryMb)`;
-    case 'disk': {
-      const isOwn = limits.diskBytes === limits.totalBytes;
-      const setting = isOwn ? 'limits.diskGb' : 'DOCKET_JOB_DISK_MB of the worker';
-      return `wrote more than ${Math.round((limits.diskBytes / 2 ** 30) * 100) / 100} GB (${setting})`;
-    }
-    case 'output':
-      return 'printed more than 64 MB';
-    default:
-      return `failed with exit code ${end.exitCode}`;
-  }
+/** Returns what to say about a setup that was stopped at one of its limits. */
+export function limitsOfSetup(seconds: number, limits: SandboxLimits): FailedSetup['reasons'] {
+  const isOwn = limits.diskBytes === limits.totalBytes;
+  const setting = isOwn ? 'limits.diskGb' : 'DOCKET_JOB_DISK_MB of the worker';
+  return {
+    timeout: `did not end within ${seconds} seconds (limits.setupSeconds)`,
+    memory: `needed more than ${Math.round(limits.memoryBytes / 2 ** 20)} MB of memory (limits.memoryMb)`,
+    disk: `wrote more than ${Math.round((limits.diskBytes / 2 ** 30) * 100) / 100} GB (${setting})`,
+  };
+}
+
+function reasonOf(end: CommandEnd, reasons: FailedSetup['reasons']): string {
+  const stopped = hasFilledDisk(end) ? 'disk' : end.stopped;
+  if (stopped === null) return `failed with exit code ${end.exitCode}`;
+  return stopped === 'output' ? 'printed more than 64 MB' : reasons[stopped];
 }
 
 export interface PackRequest {

@@ -5,18 +5,30 @@ import { z } from 'zod';
 import { codeOf } from '../../lib/error-code.ts';
 import { acquireLock, tryLock } from '../../lib/file-lock.ts';
 import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
+import { sizeOfTree } from '../sandbox/tree.ts';
 import { removeTree } from '../workspaces/remove-tree.ts';
 import { createImageBudget, type ImageLimits } from './image-budget.ts';
 import { ImageError } from './image-error.ts';
+import { copyRoot, sealRoot } from './extend-root.ts';
 import { extractImage, readImageLayout, type ImageArchitecture } from './image-layout.ts';
 import { isAllowedImage, parseImageName, type AllowedImage, type ImageName } from '../../lib/inputs/image-name.ts';
 import { longestPullMs, type PullImage } from './pull-image.ts';
-import { unpackRoot } from './unpack-root.ts';
+import { describeRoot, unpackRoot } from './unpack-root.ts';
 
 /** The file systems of images that jobs run in, each unpacked once per work directory. */
 export interface Images {
   /** Returns the file system of an image by its name. Throws ImageError. */
   provide(name: string, signal: AbortSignal): Promise<SandboxRoot>;
+  /** Returns the file system of an image with more packages; null if it was not made, or removed. */
+  extended(root: SandboxRoot, packages: readonly string[]): Promise<SandboxRoot | null>;
+  /** Makes it: `install` adds the packages to a copy, in which nothing runs once it has ended. Throws ImageError. */
+  extend(root: SandboxRoot, packages: readonly string[], making: Extension): Promise<SandboxRoot>;
+}
+
+export interface Extension {
+  /** Not called if another job has installed the packages meanwhile. */
+  install(copy: string, limits: { addedBytes: number; totalBytes: number }): Promise<void>;
+  signal: AbortSignal;
 }
 
 export interface ImagesOptions {
@@ -103,6 +115,14 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     await pull({ name: name.text, folder, budget, limitBytes: limits.bytes, signal });
   }
 
+  /** Gives a folder with the root of an image its name. */
+  async function store(id: string, made: string, stored: Awaited<ReturnType<typeof describeRoot>>): Promise<void> {
+    await makeRoom(totalBytes - stored.bytes);
+    await writeFile(join(made, 'image.json'), JSON.stringify(stored));
+    if ((await storedRoot(id)) === null) await removeImage(id);
+    await rename(made, join(directory, id)).catch(ignoreExisting);
+  }
+
   /** Pulls and unpacks an image in a folder of its own, and gives it its name once it is whole. */
   async function add(name: ImageName, key: string, signal: AbortSignal): Promise<SandboxRoot> {
     const folder = join(unfinished, key);
@@ -114,10 +134,7 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
       const image = await readImageLayout(layout, architecture);
       if ((await storedRoot(image.id)) === null) {
         const stored = await unpackRoot(join(made, 'root'), image, { budget: createImageBudget(limits), signal });
-        await makeRoom(totalBytes - stored.bytes);
-        await writeFile(join(made, 'image.json'), JSON.stringify(stored));
-        if ((await storedRoot(image.id)) === null) await removeImage(image.id);
-        await rename(made, join(directory, image.id)).catch(ignoreExisting);
+        await store(image.id, made, stored);
       }
       await nameImage(key, image.id);
       const root = await storedRoot(image.id);
@@ -179,6 +196,29 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
       using _lock = await acquireLock(lockOf(key), { signal });
       return (await storedImage(key))?.root ?? (await add(name, key, signal));
     },
+    extended: (root, packages) => storedRoot(extendedId(root, packages)),
+    async extend(root, packages, { install, signal }) {
+      const id = extendedId(root, packages);
+      using _lock = await acquireLock(lockOf(id), { signal });
+      const before = await storedRoot(id);
+      if (before !== null) return before;
+      const folder = join(unfinished, id);
+      const copy = join(folder, 'root');
+      await removeTree(folder);
+      await mkdir(folder, { mode: 0o700 });
+      try {
+        await copyRoot(root, copy, signal);
+        const totalBytes = limits.bytes;
+        await install(copy, { addedBytes: Math.max(0, totalBytes - (await sizeOfTree(copy))), totalBytes });
+        await sealRoot(copy, signal);
+        await store(id, folder, await describeRoot(copy, root.variables));
+      } finally {
+        await removeTree(folder);
+      }
+      const made = await storedRoot(id);
+      if (made === null) throw new ImageError('unavailable', 'The image with its packages was removed meanwhile.');
+      return made;
+    },
   };
 
   /** Pulls what a tag stands for now. Until then, and if that fails, jobs use the image of before. */
@@ -212,6 +252,12 @@ async function readStored<Stored>(file: string, schema: z.ZodType<Stored>): Prom
 
 function ignoreAbsent(error: unknown): void {
   if (codeOf(error) !== 'ENOENT') throw error;
+}
+
+/** The id of an image names its architecture, too. */
+function extendedId({ id }: SandboxRoot, packages: readonly string[]): string {
+  const parts = ['packages', id, ...new Set(packages.toSorted())];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 /** Another worker may have unpacked the same image under another name. */

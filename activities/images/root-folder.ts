@@ -23,6 +23,8 @@ export interface RootFolder {
   makeFolder(path: string): Promise<void>;
   /** Creates a file in place of whatever has its name, and returns it open for writing. */
   makeFile(path: string, mode: number): Promise<FileHandle>;
+  /** Creates an empty file in place of whatever has its name, unless that is a file. */
+  ensureFile(path: string): Promise<void>;
   makeLink(path: string, target: string): Promise<void>;
   /** Gives a file that exists a further name. */
   makeHardLink(path: string, existing: string): Promise<void>;
@@ -109,6 +111,14 @@ export function createRootFolder(root: string): RootFolder {
     return place;
   }
 
+  async function makeFile(path: string, mode: number): Promise<FileHandle> {
+    const place = await emptied(path);
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    const file = await open(place, flags, 0o600);
+    await file.chmod((mode & 0o111) === 0 ? 0o644 : 0o755);
+    return file;
+  }
+
   return {
     async makeFolder(path) {
       if (namesOf(path).length === 0) return;
@@ -119,12 +129,10 @@ export function createRootFolder(root: string): RootFolder {
       if (stat !== null) await rm(place, { force: true });
       await makeOpenFolder(place);
     },
-    async makeFile(path, mode) {
-      const place = await emptied(path);
-      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-      const file = await open(place, flags, 0o600);
-      await file.chmod((mode & 0o111) === 0 ? 0o644 : 0o755);
-      return file;
+    makeFile,
+    async ensureFile(path) {
+      const stat = await lstatOf(await placeOf(path));
+      if (stat?.isFile() !== true) await (await makeFile(path, 0o644)).close();
     },
     async makeLink(path, target) {
       if (target === '' || target.includes('\0') || target.length > longestPath)

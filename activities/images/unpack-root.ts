@@ -26,17 +26,26 @@ export async function unpackRoot(
   await chmod(directory, 0o755);
   const root = createRootFolder(directory);
   for (const layer of layers) await unpackLayer(root, layer, scope);
+  return describeRoot(directory, Object.fromEntries(variables.flatMap(parseVariable)));
+}
+
+/** Returns what the sandbox needs to know about the file system of an image, and adds what it mounts over. Throws ImageError. */
+export async function describeRoot(
+  directory: string,
+  variables: SandboxRoot['variables'],
+): Promise<Omit<SandboxRoot, 'id' | 'directory'> & { bytes: number }> {
+  const root = createRootFolder(directory);
   let shell: string | undefined;
   for (const path of shells) if (shell === undefined && (await root.typeOf(path)) === 'file') shell = path;
   if (shell === undefined) throw new ImageError('refused', 'The image has no /bin/sh. Use one with a shell.');
   // the sandbox mounts its own over these, which it can do only where there is a file
-  for (const path of mountedFiles()) await (await root.makeFile(path, 0o644)).close();
+  for (const path of mountedFiles()) await root.ensureFile(path);
   const names = (await readdir(directory)).filter((name) => !provided.has(name));
   const entries = await Promise.all(names.map((name) => entryOf(directory, name)));
   return {
     entries: entries.filter((entry) => entry !== null),
     shell,
-    variables: Object.fromEntries(variables.flatMap(parseVariable)),
+    variables,
     bytes: await sizeOfTree(directory),
   };
 }

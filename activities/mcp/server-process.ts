@@ -62,12 +62,12 @@ export async function startServer(
   { commands, layerFiles }: ServerDeps,
   { job, command, values, lifeMs, signal }: ServerCommand,
 ) {
-  const { image, limits, run } = job.environment;
+  const { limits, run } = job.environment;
   if (!job.project.mayRun) throw new McpProblem('runs as a command, and the agents of this project may run none');
   if (commands === null) throw new McpProblem('runs as a command, and the worker runs none: DOCKET_RUN is off');
   const { sandbox, images = null } = commands;
   if (sandbox === null) throw new McpProblem(`was not started. ${commands.problem.replace(/\.$/, '')}`);
-  const root = await rootFor(() => rootOf(images, image, signal));
+  const root = await rootFor(() => rootOf(images, job.environment, signal));
   const over = new AbortController();
   await using resources = new AsyncDisposableStack();
   const directory = await mkdtemp(join(commands.directory, 'mcp-'));

@@ -36,6 +36,8 @@ export interface CommandEnvironment {
   /** Hosts that the command may reach, among those of the sandbox; empty for none. */
   hosts: readonly string[];
   limits: SandboxLimits;
+  /** Whether the tree is a copy of `root` that the command installs packages in, as a root without power over anything else. */
+  isInstaller: boolean;
 }
 
 /** Where commands see the tree. */

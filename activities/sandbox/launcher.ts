@@ -20,8 +20,11 @@ export interface Launch {
   stage: Socket | null;
   /** Null where the kernel cannot limit the memory of several processes together. */
   group: MemoryGroup | null;
-  /** Gives the command its variables, as shell text, apart from the arguments, which every process can read. */
-  become(file: string, args: readonly string[], variables: string): void;
+  /**
+   * Gives the command its variables, as shell text, apart from the arguments, which every process can read. `redirects`
+   * are the shell's, in place of what some of its descriptors lead to.
+   */
+  become(command: { file: string; args: readonly string[]; variables: string; redirects: string }): void;
 }
 
 export interface LauncherOptions {
@@ -81,10 +84,10 @@ export async function createLauncher({ directory, inputs, groups, isRoot }: Laun
       holdOpen(launch, false);
       return {
         ...launch,
-        become(file, args, variables) {
+        become({ variables, ...command }) {
           const pipe = child.stdio[variablesFd];
           if (pipe instanceof Socket) pipe.on('error', () => undefined).end(variables);
-          child.stdin?.end(lineOf(file, args));
+          child.stdin?.end(lineOf(command));
         },
       };
     } catch (cause) {
@@ -124,7 +127,7 @@ function holdOpen({ child, stream, status, stage }: Omit<Launch, 'become'>, isNe
   child.stdin?.on('error', () => undefined);
 }
 
-function lineOf(file: string, args: readonly string[]): string {
+function lineOf({ file, args, redirects }: Omit<Parameters<Launch['become']>[0], 'variables'>): string {
   const words = [file, ...args].map(shellWord);
-  return `exec ${words.join(' ')} < /dev/null\n`;
+  return `exec ${words.join(' ')} < /dev/null ${redirects}\n`;
 }

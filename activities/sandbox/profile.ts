@@ -4,6 +4,7 @@ import { homePoint, treePoint, type CommandEnvironment } from './command-environ
 import { helperCommand, helperFolder } from './helpers.ts';
 import type { Machine } from './machine.ts';
 import { offlineShell, onlineShell, proxyEnvironment } from './network.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 import { SandboxError } from './sandbox-error.ts';
 import type { SandboxRoot } from './sandbox-root.ts';
 
@@ -31,6 +32,9 @@ const madeFiles: Readonly<Record<string, string>> = {
   [authoritiesFile]: '',
 };
 
+/** Files of accounts, which an installer adds its own to. */
+const accountFiles = ['/etc/passwd', '/etc/group'];
+
 /** Returns the files to create, with their contents. */
 export function madeFilesOf(authorities: string | null): [path: string, content: string][] {
   return Object.entries({ ...madeFiles, [authoritiesFile]: authorities ?? '' });
@@ -39,6 +43,12 @@ export function madeFilesOf(authorities: string | null): [path: string, content:
 /** Returns the files that the sandbox mounts over those of an image. */
 export function mountedFiles(): string[] {
   return [...Object.keys(madeFiles), variablesFile];
+}
+
+/** Returns the redirections that give an installer its filter, and close what its sandbox does not read. */
+export function installerRedirects(filter: string): string {
+  const closed = accountFiles.map((path) => `${descriptorOf(path)}<&-`);
+  return [`${filterFd}<`, shellWord(filter), ...closed].join(' ');
 }
 
 /** Channel on which a command waits for an answer before it starts, and over which it hands out its listening socket. */
@@ -124,14 +134,15 @@ export function uidOf({ first, count }: { first: number; count: number }, jobId:
 
 function sandboxArguments(machine: Machine, placed: Placed): string[] {
   const { tree, timeoutMs, environment, hasAuthorities } = placed;
-  const { limits, home, mounts, path } = environment;
+  const { limits, home, mounts, path, isInstaller } = environment;
+  const user = isInstaller ? '0' : '1000';
   const programs =
     environment.root === null ? machinePrograms(machine, placed) : imagePrograms(machine, placed, environment.root);
   // files in memory count toward the memory limit, so more space would be of no use
   const size = ['--size', String(Math.min(limits.diskBytes, limits.memoryBytes))];
   return [
     ['--unshare-all', '--unshare-user', '--disable-userns', '--cap-drop', 'ALL', '--die-with-parent'],
-    ['--new-session', '--clearenv', '--hostname', 'job', '--uid', '1000', '--gid', '1000'],
+    ['--new-session', '--clearenv', '--hostname', 'job', '--uid', user, '--gid', user],
     ['--setenv', 'PATH', [...path, programs.path].join(':')],
     ['--setenv', 'HOME', home === null ? '/tmp' : homePoint, '--setenv', 'LANG', 'C.UTF-8'],
     Object.entries(isOnline(placed) ? proxyEnvironment : {}).flatMap((variable) => ['--setenv', ...variable]),
@@ -142,7 +153,7 @@ function sandboxArguments(machine: Machine, placed: Placed): string[] {
     ['--proc', '/proc', ...size, '--perms', '1777', '--tmpfs', '/tmp'],
     home === null ? ['--symlink', '/tmp', homePoint] : ['--bind', home, homePoint],
     mounts.flatMap(({ source, target, isReadOnly }) => [isReadOnly ? '--ro-bind' : '--bind', source, target]),
-    ['--bind', tree, treePoint, '--remount-ro', '/', '--chdir', treePoint],
+    isInstaller ? ['--chdir', '/'] : ['--bind', tree, treePoint, '--remount-ro', '/', '--chdir', treePoint],
     ['--seccomp', String(filterFd), '--json-status-fd', String(statusFd), '--'],
     [...programs.prlimit, `--nproc=${limits.processes}`, `--data=${limits.memoryBytes + reservedBytes}`],
     [`--fsize=${limits.diskBytes}`, `--nofile=${openFiles}`, '--core=0', `--cpu=${Math.ceil(timeoutMs / 500)}`, '--'],
@@ -188,17 +199,22 @@ function machinePrograms({ system, configuration, prlimit, shell }: Machine, pla
 function imagePrograms({ helpers, node: ownNode }: Machine, placed: Placed, root: SandboxRoot): Programs {
   if (helpers === null)
     throw new SandboxError('Images cannot be used here: the libraries of the shell were not found.');
-  const { node, command } = placed;
+  const { node, command, tree, environment } = placed;
+  const { isInstaller } = environment;
   const sh = helperCommand(helpers, 'sh');
   const waiting = { fd: channelFd, script: `exec ${root.shell} -c '${script}' command "$1"`, command };
   const words = helperCommand(helpers, 'node');
   return {
     path: root.variables['PATH'] ?? usualPath,
     mounts: [
-      root.entries.flatMap(({ path, link }) =>
-        link === null ? ['--ro-bind', join(root.directory, path), path] : ['--symlink', link, path],
-      ),
-      mountedFiles().flatMap((path) => ['--ro-bind-data', String(descriptorOf(path)), path]),
+      isInstaller
+        ? ['--bind', tree, '/']
+        : root.entries.flatMap(({ path, link }) =>
+            link === null ? ['--ro-bind', join(root.directory, path), path] : ['--symlink', link, path],
+          ),
+      mountedFiles()
+        .filter((path) => !isInstaller || !accountFiles.includes(path))
+        .flatMap((path) => ['--ro-bind-data', String(descriptorOf(path)), path]),
       Object.entries(helpers.files).flatMap(([name, file]) => {
         const source = file === ownNode?.file && node !== null ? node.file : file;
         return ['--ro-bind', source, join(helperFolder, name)];

@@ -6,7 +6,7 @@ import { openMemoryGroups } from './memory-group.ts';
 import type { SandboxNetwork } from './network.ts';
 import { exportsOf, writableFolders, type CommandEnvironment, type SandboxLimits } from './command-environment.ts';
 import { createProcessors, ownProcessors } from './processors.ts';
-import { madeFilesOf, sandboxCommand, uidOf, variablesOf } from './profile.ts';
+import { installerRedirects, madeFilesOf, sandboxCommand, uidOf, variablesOf } from './profile.ts';
 import { RunningCommand, type CommandEnd, type SandboxCall } from './running-command.ts';
 import { WorkerDiskFullError } from './sandbox-error.ts';
 import { seccompFilter } from './seccomp-filter.ts';
@@ -49,6 +49,8 @@ export async function createSandbox(options: SandboxOptions) {
     await writeFile(path, content, { mode: 0o600 });
     inputs.push(path);
   }
+  const installerFilter = join(directory, 'installer-filter.bpf');
+  await writeFile(installerFilter, seccompFilter(machine.architecture, { isInstaller: true }), { mode: 0o600 });
   const { root } = machine;
   const defaults: CommandEnvironment = {
     root: null,
@@ -58,6 +60,7 @@ export async function createSandbox(options: SandboxOptions) {
     path: [],
     hosts: network?.hosts ?? [],
     limits,
+    isInstaller: false,
   };
   const groups = await openMemoryGroups(limits.memoryBytes);
   const launcher = await createLauncher({ directory, inputs, groups, isRoot: root !== null });
@@ -104,7 +107,8 @@ export async function createSandbox(options: SandboxOptions) {
         firstPid: () => command.firstPid,
         onExcess: (excess) => command.stop(excess),
       });
-      become(file, args, exportsOf(variablesOf(placed)));
+      const redirects = environment.isInstaller ? installerRedirects(installerFilter) : '';
+      become({ file, args, variables: exportsOf(variablesOf(placed)), redirects });
       const end = await command.end(call, () => watch.lastLook());
       group?.release();
       if (root === null) for (const folder of folders) await mendTree(folder);

@@ -1,4 +1,4 @@
-import { auditArchitecture, newestKnownSyscall, numberOf, refusedSyscalls } from './syscalls.ts';
+import { auditArchitecture, newestKnownSyscall, numberOf, pretendedSyscalls, refusedSyscalls } from './syscalls.ts';
 import type { Architecture, Syscall } from './syscalls.ts';
 
 interface Instruction {
@@ -18,10 +18,12 @@ const answer = 0x06;
 const allow = 0x7fff0000;
 const killProcess = 0x80000000;
 const fail = (errno: number) => 0x00050000 | errno;
+const pretend = fail(0);
 const notPermitted = fail(1);
 const invalid = fail(22);
 const noSuchCall = fail(38);
 const notSupported = fail(95);
+const noSuchFamily = fail(97);
 
 /** Offsets in `struct seccomp_data` of the call number, the architecture and the low half of an argument. */
 const numberAt = 0;
@@ -30,6 +32,8 @@ const argumentAt = (index: number) => 16 + 8 * index;
 
 const x32Bit = 0x40000000;
 const newUserNamespace = 0x10000000;
+/** Bit that the file types of character and block devices have, and no other type that `mknod` makes. */
+const deviceType = 0x2000;
 const internetFamilies = [2, 10];
 /** `TIOCSTI` and `TIOCLINUX` inject text into a terminal's input. */
 const terminalInput = [0x5412, 0x541c];
@@ -41,9 +45,9 @@ const plainPersonalities = [0, 0xffffffff];
 /**
  * Returns the system call filter in the format of `bwrap --seccomp`. Calls of another architecture kill the process,
  * only internet sockets are allowed, and calls that could reach the kernel, other processes or a new user namespace are
- * refused.
+ * refused. For an installer, calls that need a real root succeed without an effect.
  */
-export function seccompFilter(architecture: Architecture): Buffer {
+export function seccompFilter(architecture: Architecture, { isInstaller = false } = {}): Buffer {
   const program = [
     load(architectureAt),
     ...unless(jumpIfEqual, auditArchitecture[architecture], killProcess),
@@ -51,12 +55,16 @@ export function seccompFilter(architecture: Architecture): Buffer {
     ...(architecture === 'x64' ? when(jumpIfGreaterOrEqual, x32Bit, noSuchCall) : []),
     ...when(jumpIfGreater, newestKnownSyscall, noSuchCall),
     ...refusedSyscalls.flatMap((name) => refuse(name, notPermitted)),
+    ...(isInstaller ? pretendedSyscalls.flatMap((name) => refuse(name, pretend)) : []),
+    ...(isInstaller ? lookInto('mknod', 1, when(jumpIfAnyBit, deviceType, pretend)) : []),
+    ...(isInstaller ? lookInto('mknodat', 2, when(jumpIfAnyBit, deviceType, pretend)) : []),
     // glibc falls back to clone, whose flags are visible to the filter
     ...refuse('clone3', noSuchCall),
     // it can reserve gigabytes between two disk measurements; glibc's posix_fallocate falls back to writing
     ...refuse('fallocate', notSupported),
     ...lookInto('clone', 0, when(jumpIfAnyBit, newUserNamespace, notPermitted)),
-    ...lookInto('socket', 0, unlessOneOf(internetFamilies, notPermitted)),
+    // `groupadd` goes on only without the family of the audit daemon
+    ...lookInto('socket', 0, unlessOneOf(internetFamilies, isInstaller ? noSuchFamily : notPermitted)),
     ...lookInto('ioctl', 1, [
       ...terminalInput.flatMap((request) => when(jumpIfEqual, request, notPermitted)),
       ...allocations.flatMap((request) => when(jumpIfEqual, request, notSupported)),

@@ -32,12 +32,19 @@ const leastMs = 1_000;
 
 export const overDiskLimit = 'A command exceeded its disk limit.';
 
+/** What commands find installed. */
+export interface CommandPlace {
+  /** Image that commands run in; null for the worker's own choice. */
+  image: string | null;
+  /** System packages that the image is extended with. */
+  packages: readonly string[];
+}
+
 export interface CommandContext {
   jobId: string;
   tree: string;
   environment: Partial<CommandEnvironment>;
-  /** Image that commands run in; null for the worker's own choice. */
-  image: string | null;
+  place: CommandPlace;
   /** Time limit of one command. */
   maxSeconds: number;
   signal: AbortSignal;
@@ -55,7 +62,7 @@ export interface CommandRunner {
 /** Creates the runner for the commands of a batch, one after another. */
 export function createCommandRunner(
   commands: Commands,
-  { watch, image, maxSeconds, ...context }: CommandContext,
+  { watch, place, maxSeconds, ...context }: CommandContext,
 ): CommandRunner {
   const { sandbox, images = null } = commands ?? { sandbox: null };
   const endAt = Date.now() + batchMs;
@@ -64,7 +71,7 @@ export function createCommandRunner(
     const leftMs = endAt - Date.now();
     if (sandbox === null || leftMs < leastMs) return null;
     const { command, timeoutMs } = call;
-    const root = await rootOf(images, image, context.signal);
+    const root = await rootOf(images, place, context.signal);
     const live = watch?.(call);
     let durationMs: number | null = null;
     try {
@@ -86,10 +93,21 @@ export function createCommandRunner(
   return { runCommand: sandbox === null ? undefined : runCommand, hasFilledDisk: () => hasFilledDisk };
 }
 
-/**
- * Returns the file system of the image that commands run in; null for the worker's own programs. Throws ImageError.
- */
+/** Returns the file system that commands run in; null for the worker's own programs. Throws ImageError. */
 export async function rootOf(
+  images: CommandImages | null,
+  { image, packages }: CommandPlace,
+  signal: AbortSignal,
+): Promise<SandboxRoot | null> {
+  const base = await imageRootOf(images, image, signal);
+  if (base === null || images === null || packages.length === 0) return base;
+  const extended = await images.extended(base, packages);
+  if (extended !== null) return extended;
+  throw new ImageError('unavailable', 'The packages of the environment were removed from this worker meanwhile.');
+}
+
+/** Returns the file system of an image without packages; null for the worker's own programs. Throws ImageError. */
+export async function imageRootOf(
   images: CommandImages | null,
   image: string | null,
   signal: AbortSignal,

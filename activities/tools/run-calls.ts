@@ -132,8 +132,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     let workspace = await open();
     const surroundings = agentEnvironment(environment, workspace.home);
     const maxSeconds = environment.run?.maxSeconds ?? commands?.maxSeconds ?? 0;
-    const place = { tree: workspace.path, environment: surroundings, image: environment.image, maxSeconds };
-    const commandContext = { jobId: job.id, ...place, signal, watch: output.watch };
+    const surrounded = { tree: workspace.path, environment: surroundings, place: environment, maxSeconds };
+    const commandContext = { jobId: job.id, ...surrounded, signal, watch: output.watch };
     /** Tree that the files are equal to in the end; undefined when that is not certain. */
     let left: { tree: string } | undefined;
     const { runCommand, hasFilledDisk } = createCommandRunner(commands, commandContext);

@@ -51,6 +51,11 @@ export function borrowed(environment: Environment, ignored: string[]): BorrowedE
   return { environment: {}, ignored: [`everything, because it ${parsed.problem}`] };
 }
 
+/** Returns packages that were found, as a part of an environment. */
+export function withPackages(packages: ReadonlySet<string> | null): Pick<Environment, 'packages'> {
+  return packages === null || packages.size === 0 ? {} : { packages: [...packages] };
+}
+
 /** The image of an environment; null if what was read is no name of an image in a registry. */
 export type PlainImage = Pick<Environment, 'image'> | null;
 

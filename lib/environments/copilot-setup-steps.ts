@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { packagesOfScript } from './apt-packages.ts';
 import { readYaml } from '../inputs/yaml.ts';
 import { shellWord } from '../shell-word.ts';
 import {
@@ -8,6 +9,7 @@ import {
   readParts,
   treePath,
   type BorrowedEnvironment,
+  withPackages,
   type PlainImage,
 } from './borrowed.ts';
 import { isVariableName } from './variable-name.ts';
@@ -98,10 +100,11 @@ export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
   ignored.push(...unread.map((key) => `${key.slice(0, 50)} of the job`));
   const shell = job.defaults?.run?.shell ?? parsed.defaults?.run?.shell;
   const folder = job.defaults?.run?.['working-directory'] ?? parsed.defaults?.run?.['working-directory'];
+  const packages = image === null ? null : new Set<string>();
   const scripts = (job.steps ?? []).flatMap((one, index) => {
     if (one === null) return [];
     const wanted = { ...one, shell: one.shell ?? shell, 'working-directory': one['working-directory'] ?? folder };
-    return scriptOf(wanted, { index, variables, ignored });
+    return scriptOf(wanted, { index, variables, packages, ignored });
   });
   const usedFiles = files.filter((file) => scripts.some((script) => script.includes(file)));
   ignored.push(...usedFiles.map((file) => `${file} after the setup`));
@@ -111,7 +114,7 @@ export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
     ...(usedFiles.length === 0 ? scripts : [makeFiles, ...scripts.map((script) => `(\nread_files\n${script}\n)`)]),
   ];
   const setup = scripts.length === 0 ? {} : { setup: lines.join('\n') };
-  return borrowed({ ...image, ...setup, variables }, ignored);
+  return borrowed({ ...image, ...withPackages(packages), ...setup, variables }, ignored);
 }
 
 function parsedOrNull(content: string): unknown {
@@ -136,11 +139,16 @@ function containerOf(
   return { image, env: variables };
 }
 
-/** Returns a step as shell text, or nothing, with what was ignored. */
-function scriptOf(
-  one: Step,
-  { index, variables, ignored }: { index: number; variables: Record<string, string>; ignored: string[] },
-): string[] {
+interface StepScope {
+  index: number;
+  variables: Record<string, string>;
+  /** Packages that steps install; null without an image to install them in. */
+  packages: Set<string> | null;
+  ignored: string[];
+}
+
+/** Returns a step as shell text, or nothing, with what was ignored. One that only installs packages adds them. */
+function scriptOf(one: Step, { index, variables, packages, ignored }: StepScope): string[] {
   const name = `the step "${(one.name ?? one.uses ?? `number ${index + 1}`).slice(0, 60)}"`;
   const { uses, run, if: condition, 'working-directory': folder } = one;
   if (typeof uses === 'string') {
@@ -161,6 +169,11 @@ function scriptOf(
   }
   const unread = Object.keys(one).filter((key) => !knownOfStep.has(key));
   ignored.push(...unread.map((key) => `${key.slice(0, 50)} of ${name}`));
+  const installed = packages === null ? null : packagesOfScript(run);
+  if (installed !== null) {
+    for (const name of installed) packages?.add(name);
+    return [];
+  }
   const set = new Set([...Object.keys({ ...ofMachine, ...variables, ...known }), ...files]);
   const missing = new Set(run.match(/\b(?:GITHUB|RUNNER)_[A-Z_]+\b/g)).difference(set);
   ignored.push(...[...missing].map((variable) => `${variable.slice(0, 50)} in ${name}`));

@@ -1,7 +1,16 @@
 import { parse, type ParseError } from 'jsonc-parser';
 import { z } from 'zod';
 import { shellWord } from '../shell-word.ts';
-import { borrowed, hasCommands, plainImage, readParts, treePath, type BorrowedEnvironment } from './borrowed.ts';
+import { packagesOfFeatures, packagesOfScript } from './apt-packages.ts';
+import {
+  borrowed,
+  hasCommands,
+  plainImage,
+  readParts,
+  treePath,
+  withPackages,
+  type BorrowedEnvironment,
+} from './borrowed.ts';
 import { isVariableName } from './variable-name.ts';
 
 /** Folder in which repositories describe development containers. */
@@ -43,8 +52,8 @@ const irrelevant = new Set([
 /** Variables that an editor replaces, with what only it knows; the shell would find nothing. */
 const variableOfEditor = /\$\{((?:local|container)(?:Env|WorkspaceFolder|WorkspaceFolderBasename)|devcontainerId)\b/;
 
-/** With any of these keys, the container is built instead of started from `image`. */
-const buildKeys = ['build', 'dockerFile', 'dockerComposeFile', 'features'];
+/** With any of these keys, or features other than packages, the container is built instead of started from `image`. */
+const buildKeys = ['build', 'dockerFile', 'dockerComposeFile'];
 
 /** Takes a plain image, setup commands and variables from a `devcontainer.json`. */
 export function readDevcontainer(content: string): BorrowedEnvironment {
@@ -53,10 +62,14 @@ export function readDevcontainer(content: string): BorrowedEnvironment {
   if (parsed === null) return { environment: {}, ignored: ['everything, because it is not valid'] };
   const { containerEnv, remoteEnv, ...given } = parsed;
   const said = Object.keys(given).filter((key) => !isEmpty(given[key]));
-  const image = said.some((key) => buildKeys.includes(key)) ? null : plainImage(given['image']);
-  const isRead = (key: string) => commandNames.some((name) => name === key) || (key === 'image' && image !== null);
+  const ofFeatures = said.includes('features') ? packagesOfFeatures(given['features']) : [];
+  const isBuilt = ofFeatures === null || said.some((key) => buildKeys.includes(key));
+  const image = isBuilt ? null : plainImage(given['image']);
+  const packages = image === null ? null : new Set(ofFeatures);
+  const isRead = (key: string) =>
+    commandNames.some((name) => name === key) || (image !== null && ['image', 'features'].includes(key));
   const ignored = [...wrong, ...said.filter((key) => !irrelevant.has(key) && !isRead(key))];
-  const commands = commandNames.flatMap((name) => linesOf(given[name]));
+  const commands = commandNames.flatMap((name) => linesOf(given[name], packages));
   const set: Record<string, string> = {};
   for (const [name, value] of Object.entries({ ...containerEnv, ...remoteEnv })) {
     if (value === null) continue;
@@ -70,7 +83,7 @@ export function readDevcontainer(content: string): BorrowedEnvironment {
   const unknown = resolved.flatMap((one) => variableOfEditor.exec(one)?.[1] ?? []);
   ignored.push(...new Set(unknown.map((variable) => `commands with \${${variable}}`)));
   const setup = understood.join('\n');
-  return borrowed({ ...image, ...(setup === '' ? {} : { setup }), variables: set }, ignored);
+  return borrowed({ ...image, ...withPackages(packages), ...(setup === '' ? {} : { setup }), variables: set }, ignored);
 }
 
 function isEmpty(value: unknown): boolean {
@@ -89,9 +102,15 @@ function parsedOrNull(content: string): unknown {
   }
 }
 
-function linesOf(given: z.infer<typeof command>): string[] {
+/** Returns commands as shell text. Those that only install packages add them instead, where there is an image for them. */
+function linesOf(given: z.infer<typeof command>, packages: Set<string> | null): string[] {
   if (given === null || given === undefined) return [];
+  const installed = typeof given === 'string' && packages !== null ? packagesOfScript(given) : null;
+  if (installed !== null) {
+    for (const name of installed) packages?.add(name);
+    return [];
+  }
   if (typeof given === 'string') return hasCommands(given) ? [`( ${given}\n)`] : [];
   if (Array.isArray(given)) return given.length === 0 ? [] : [given.map(shellWord).join(' ')];
-  return Object.values(given).flatMap(linesOf);
+  return Object.values(given).flatMap((one) => linesOf(one, packages));
 }

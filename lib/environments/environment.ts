@@ -46,9 +46,22 @@ const variables = z
       });
   });
 
+/** Name of a Debian package, or `name=version`. To apt-get, a hyphen after a name would mean to remove the package. */
+const packageName = /^[a-z\d][a-z\d.+-]{1,99}(?<!-)(?:=[A-Za-z\d][A-Za-z\d.+:~-]{0,99})?$/;
+
+/** Reports whether a text is the name of a package, or `name=version`. */
+export const isPackageName = (text: string): boolean => packageName.test(text);
+
 const schema = z.strictObject({
   image: text(500)
     .refine((name) => parseImageName(name) !== null, 'must be the name of an image')
+    .optional(),
+  packages: z
+    .array(
+      text(201).refine(isPackageName, 'must be the name of a Debian package, or name=version'),
+      'must be a list of packages',
+    )
+    .max(100, 'may have at most 100 packages')
     .optional(),
   setup: script.optional(),
   check: text(4_096).optional(),

@@ -14,6 +14,7 @@ import { mcpAttacks } from './network/mcp.ts';
 import { networkAttacks } from './sandbox/networks.ts';
 import { configAndHookAttacks } from './git/config-and-hooks.ts';
 import { processAttacks } from './sandbox/processes.ts';
+import { packageAttacks } from './sandbox/packages.ts';
 import { pageAttacks } from './network/pages.ts';
 import { pictureAttacks } from './content/pictures.ts';
 import { promptAttacks } from './content/prompts.ts';
@@ -37,6 +38,7 @@ const attacks = [
   driverAttacks,
   fileAttacks,
   imageAttacks,
+  packageAttacks,
   layerAttacks,
   linkAttacks,
   mcpAttacks,

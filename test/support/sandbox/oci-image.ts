@@ -85,11 +85,12 @@ function digestOf(data: Buffer): string {
   return `sha256:${createHash('sha256').update(data).digest('hex')}`;
 }
 
-/** Returns the machine's shell and what it loads, as a layer. */
-export async function shellWithLibraries(): Promise<LayerEntry[]> {
-  const { stdout } = await promisify(execFile)('ldd', ['/bin/sh']);
+/** Returns the machine's shell, further programs and what they load, as a layer. */
+export async function shellWithLibraries(...programs: string[]): Promise<LayerEntry[]> {
+  const paths = ['/bin/sh', ...programs];
+  const { stdout } = await promisify(execFile)('ldd', paths);
   const libraries = [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => path);
-  const entries = ['/bin/sh', ...libraries].map(async (path) => {
+  const entries = [...new Set([...paths, ...libraries])].map(async (path) => {
     return { path: path.slice(1), content: await readFile(path), mode: 0o755 };
   });
   return Promise.all(entries);

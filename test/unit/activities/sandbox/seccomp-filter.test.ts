@@ -3,6 +3,7 @@ import { seccompFilter } from '../../../../activities/sandbox/seccomp-filter.ts'
 import {
   auditArchitecture,
   numberOf,
+  pretendedSyscalls,
   refusedSyscalls,
   type Architecture,
 } from '../../../../activities/sandbox/syscalls.ts';
@@ -33,6 +34,7 @@ function verdictOf(filter: Buffer, { arch, nr, args = [] }: { arch: number; nr: 
 }
 
 const allow = 0x7fff0000;
+const pretended = 0x00050000;
 const refused = 0x00050001;
 const missing = 0x00050026;
 const unsupported = 0x0005005f;
@@ -57,6 +59,26 @@ describe.each(['x64', 'arm64'] as Architecture[])('the filter of system calls fo
     );
     const open = Array.from({ length: 451 }, (_, nr) => nr).filter((nr) => !listed.has(nr));
     expect(open.filter((nr) => verdict(nr) !== allow)).toEqual([]);
+  });
+
+  it('pretends only for an installer that owners and users change', () => {
+    const installer = seccompFilter(architecture, { isInstaller: true });
+    const answer = (nr: number, ...args: number[]) => verdictOf(installer, { arch, nr, args });
+    const numbers = pretendedSyscalls.map((name) => numberOf(name, architecture)).filter((nr) => nr !== null);
+    expect(new Set(numbers.map((nr) => answer(nr)))).toEqual(new Set([pretended]));
+    expect(new Set(numbers.map((nr) => verdict(nr)))).toEqual(new Set([allow]));
+    const types = [0o020000, 0o060000, 0o010000, 0o100000, 0o140000];
+    expect(types.map((type) => answer(number('mknodat'), 3, 0, type))).toEqual([
+      pretended,
+      pretended,
+      allow,
+      allow,
+      allow,
+    ]);
+    const others = Array.from({ length: 451 }, (_, nr) => nr).filter((nr) => !numbers.includes(nr as never));
+    const differing = others.filter((nr) => answer(nr, 0, 0, 0) !== verdict(nr, 0, 0, 0));
+    // the family of a socket is unknown instead of refused
+    expect(differing).toEqual([number('socket')]);
   });
 
   it('allows no call that reserves space', () => {

@@ -22,6 +22,19 @@ it('parses a description', () => {
   expect(parseEnvironment('# nothing yet')).toEqual({ ok: true, environment: {} });
 });
 
+it('takes names of packages, with and without versions', () => {
+  const packages = [
+    'g++',
+    'libpq-dev',
+    '0ad',
+    'libstdc++6',
+    'python3.11',
+    'curl=7.88.1-10+deb12u14',
+    'tzdata=1:2024a~b-1',
+  ];
+  expect(parseEnvironment(JSON.stringify({ packages }))).toEqual({ ok: true, environment: { packages } });
+});
+
 it('takes variables as they are written', () => {
   const written = ['3.10', '12345678901234567890', '1e3', '0x10', 'True', '.5', '-0'];
   const lines = written.map((value, at) => `  V${at}: ${value}`).join('\n');
@@ -53,6 +66,12 @@ it.each([
   ['variables: {LEVEL: [1]}', 'is wrong at variables.LEVEL: must be a text'],
   ['variables: [1]', 'is wrong at variables: must be names with texts'],
   ['image: --privileged', 'is wrong at image: must be the name of an image'],
+  ['packages: libpq-dev', 'is wrong at packages: must be a list of packages'],
+  ...['--option', 'curl-', 'a b', 'Curl', 'x', 'curl/sid', 'lib*', 'curl=', '../x.deb', 'a\nb'].map((name) => [
+    `packages: [${JSON.stringify(name)}]`,
+    'is wrong at packages.0: must be the name of a Debian package, or name=version',
+  ]),
+  [`packages: [${'curl,'.repeat(101)}]`, 'is wrong at packages: may have at most 100 packages'],
   ['inputs: [go.mod, "[z-a]"]', 'is wrong at inputs.1: is not a valid glob: The glob is malformed'],
   ['inputs: [""]', 'is wrong at inputs.0: is not a valid glob: The glob is empty'],
   ['path: [relative]', 'is wrong at path.0: must be folders'],
