@@ -264,8 +264,9 @@ export function createEnvironments(deps: EnvironmentDeps) {
   ): Promise<StoredLayer> {
     const found = await deps.layerFiles.find({ projectId: turn.job.projectId, key });
     if (found !== null) return found;
+    const again = await describedAgain(turn);
     const setup = await setupOf(turn, {
-      ...(await describedAgain(turn)),
+      ...again,
       sandbox,
       place: turn.environment,
       spentMs,

@@ -15,7 +15,7 @@ export const descriptionMutations: Mutation[] = [
   },
   {
     name: "the image of another product's file ends a job",
-    file: 'activities/environment/environments.ts',
+    file: 'activities/environment/provide-place.ts',
     find: 'if (isOwn || image === null || !(error instanceof ImageError)) throw error;',
     replace: 'throw error;',
     ...borrowed,
@@ -23,8 +23,8 @@ export const descriptionMutations: Mutation[] = [
   {
     name: 'a setup that runs once more looks for an image that the job goes on without',
     file: 'activities/environment/environments.ts',
-    find: 'image: turn.environment.image',
-    replace: 'image: description.environment.image ?? null',
+    find: 'place: turn.environment,',
+    replace: 'place: { image: again.description.environment.image ?? null, packages: [] },',
     ...borrowed,
   },
   {
@@ -65,8 +65,8 @@ export const descriptionMutations: Mutation[] = [
   {
     name: 'an image is used without what is built on it',
     file: 'lib/environments/devcontainer.ts',
-    find: 'said.some((key) => buildKeys.includes(key)) ? null : ',
-    replace: '',
+    find: 'const image = isBuilt ? null : ',
+    replace: 'const image = isBuilt && said.length === 0 ? null : ',
     ...parsing,
   },
   {

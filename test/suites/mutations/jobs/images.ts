@@ -1,11 +1,41 @@
 import type { Mutation } from '../list.ts';
 
 const images = { project: 'integration', tests: ['images/images'] } as const;
+const packages = { project: 'integration', tests: ['sandbox/packages'] } as const;
+const filter = { project: 'unit', tests: ['activities/sandbox/seccomp-filter'] } as const;
 const inImage = { project: 'integration', tests: ['sandbox/image'] } as const;
 const names = { project: 'unit', tests: ['lib/inputs/image-name'] } as const;
 
 /** Checks on the images that commands run in. */
 export const imageMutations: Mutation[] = [
+  {
+    name: 'an agent is told that owners change',
+    file: 'activities/sandbox/seccomp-filter.ts',
+    find: '{ isInstaller = false }',
+    replace: '{ isInstaller = true }',
+    ...filter,
+  },
+  {
+    name: 'the files of a package keep the modes that its script chose',
+    file: 'activities/images/extend-root.ts',
+    find: "'u=rwX,go=rX,a-st'",
+    replace: "'u=rwX'",
+    ...packages,
+  },
+  {
+    name: 'an installer has files of the worker open',
+    file: 'activities/sandbox/profile.ts',
+    find: 'const closed = accountFiles.map(',
+    replace: 'const closed = accountFiles.slice(accountFiles.length).map(',
+    ...packages,
+  },
+  {
+    name: 'an image has the packages of whoever came first',
+    file: 'activities/images/images.ts',
+    find: ', ...new Set(packages.toSorted())]',
+    replace: ', packages.length > 0]',
+    ...packages,
+  },
   {
     name: 'a path of an image may lead out of it',
     file: 'activities/images/root-folder.ts',
@@ -30,8 +60,8 @@ export const imageMutations: Mutation[] = [
   {
     name: 'a file of an image is written through a link',
     file: 'activities/images/root-folder.ts',
-    find: 'const place = await emptied(path);\n      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;',
-    replace: 'const place = await placeOf(path);\n      const flags = constants.O_WRONLY | constants.O_CREAT;',
+    find: 'const place = await emptied(path);\n    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;',
+    replace: 'const place = await placeOf(path);\n    const flags = constants.O_WRONLY | constants.O_CREAT;',
     ...images,
   },
   {
@@ -93,8 +123,8 @@ export const imageMutations: Mutation[] = [
   {
     name: 'the sandbox mounts its files over what the image has there',
     file: 'activities/images/unpack-root.ts',
-    find: 'await (await root.makeFile(path, 0o644)).close();',
-    replace: 'void [root.makeFile, path];',
+    find: 'await root.ensureFile(path);',
+    replace: 'void [root.ensureFile, path];',
     ...images,
   },
   {
