@@ -92,10 +92,9 @@ export function createKeysRouter({ admit, enforceRateLimit, keys, audit, box }: 
     },
 
     async createKey({ ctx, caller, body }) {
-      const { expiresInDays, ...given } = await body();
+      const given = await body();
       await enforceRateLimit(ctx, [{ key: `key:${caller.organizationId}`, policy: createPolicy }]);
-      const expiresAt = expiresInDays === undefined ? undefined : new Date(Date.now() + expiresInDays * 86_400_000);
-      const { key, row } = await keys.create(caller, { ...given, expiresAt });
+      const { key, row } = await keys.create(caller, given);
       return { ...presentKey(row), key };
     },
 

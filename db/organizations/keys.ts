@@ -57,7 +57,7 @@ interface NewKey extends Partial<Omit<KeyRules, 'captcha'>> {
   /** Default `admin`. */
   role?: Role;
   name?: string;
-  expiresAt?: Date;
+  expiresInDays?: number;
 }
 
 export const keyColumns = `
@@ -114,7 +114,7 @@ export function createKeyStore(pool: Pool, pepper: string) {
     /** `key` is the full text, which is shown once and not stored. */
     create(
       caller: Caller,
-      { kind, role = 'admin', name, expiresAt, ...rules }: NewKey,
+      { kind, role = 'admin', name, expiresInDays, ...rules }: NewKey,
     ): Promise<{ key: string; row: KeyRow }> {
       const { key, id, secret } = createKeyText(kind);
       return withTransaction(pool, async (client) => {
@@ -122,14 +122,14 @@ export function createKeyStore(pool: Pool, pepper: string) {
           `insert into api_keys
              (id, organization_id, kind, name, digest, expires_at, allowed_origins, allows_no_origin, proof_of_work,
               requests_per_minute, requests_per_day, role)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${keyColumns}`,
+           values ($1, $2, $3, $4, $5, now() + $6::integer * interval '24 hours', $7, $8, $9, $10, $11, $12) returning ${keyColumns}`,
           [
             id,
             caller.organizationId,
             kind,
             name ?? null,
             digestOf(pepper, secret),
-            expiresAt ?? null,
+            expiresInDays ?? null,
             rules.allowedOrigins ?? [],
             rules.allowsNoOrigin ?? false,
             rules.proofOfWork ?? false,

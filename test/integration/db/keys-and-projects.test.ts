@@ -20,12 +20,11 @@ afterAll(() => database[Symbol.asyncDispose]());
 it('stores of a key only what cannot be reversed', async () => {
   const keys = createKeyStore(database.pool, 'pepper');
   const operator = operatorOf(await seedProject(database.pool));
-  const expiresAt = new Date('2030-01-01T00:00:00Z');
-  const { key, row } = await keys.create(operator, { kind: 'assistant', name: 'site', expiresAt });
+  const { key, row } = await keys.create(operator, { kind: 'assistant', name: 'site', expiresInDays: 30 });
   const parsed = parseKey(key);
   if (parsed === null) throw new Error('the key does not parse');
   const stored = await createAccessStore(database.pool).findKey(parsed.id);
-  expect(stored).toMatchObject({ ...row, kind: 'assistant', expiresAt, revokedAt: null, lastUsedAt: null });
+  expect(stored).toMatchObject({ ...row, kind: 'assistant', revokedAt: null, lastUsedAt: null });
   expect(stored?.digest).toEqual(digestOf('pepper', parsed.secret));
   const dump = JSON.stringify((await database.pool.query('select * from api_keys')).rows);
   expect(dump).not.toContain(parsed.secret);
@@ -48,7 +47,7 @@ it('revokes once, only for its own organization, and records uses in batches', a
   expect((await lookup.findKey(row.id))?.revokedAt).toEqual(revoked?.revokedAt);
   expect(await keys.revoke(operator, 'unknown')).toBeNull();
   expect(await lookup.findKey('un\0known')).toBeNull();
-  const expired = await keys.create(operator, { kind: 'assistant', expiresAt: new Date(0) });
+  const expired = await keys.create(operator, { kind: 'assistant', expiresInDays: -1 });
   expect(await lookup.findKey(expired.row.id)).toMatchObject({ hasEnded: true });
   expect((await keys.list(operator, { limit: 10 })).rows).toHaveLength(3);
   expect((await keys.list(other, { limit: 10 })).rows).toEqual([]);
@@ -59,7 +58,7 @@ it('leaves an organization one valid key with the role admin, also when several 
   const operator = operatorOf(await seedProject(database.pool));
   const make = async (key: Parameters<typeof keys.create>[1]) => (await keys.create(operator, key)).row.id;
   const admins = [await make({ kind: 'admin' }), await make({ kind: 'admin' }), await make({ kind: 'admin' })];
-  const expired = await make({ kind: 'admin', expiresAt: new Date(0) });
+  const expired = await make({ kind: 'admin', expiresInDays: -1 });
   const member = await make({ kind: 'admin', role: 'member' });
   const ends = await Promise.all(
     admins.map((id, at) => (at === 0 ? keys.update(operator, id, { role: 'viewer' }) : keys.revoke(operator, id))),

@@ -77,8 +77,7 @@ export async function startFuzzStage(): Promise<FuzzStage> {
 
   const keyOf = async (organization: string, kind: 'admin' | 'assistant') =>
     (await buildKey(pool, { organizationId: organization, kind })).key;
-  const expiresAt = new Date(Date.now() - 1_000);
-  const expired = await buildKey(pool, { organizationId: lane.organizationId, expiresAt });
+  const expired = await buildKey(pool, { organizationId: lane.organizationId, expiresInDays: -1 });
   const revoked = await buildKey(pool, { organizationId: lane.organizationId });
   await createKeyStore(pool, testPepper).revoke(operatorOf(lane), revoked.row.id);
   const keys = { admin: lane.adminKey, assistant: await keyOf(lane.organizationId, 'assistant') };

@@ -72,7 +72,7 @@ export function buildKey(
   {
     organizationId,
     ...key
-  }: { organizationId: string; kind?: KeyRow['kind']; role?: Role; name?: string; expiresAt?: Date },
+  }: { organizationId: string; kind?: KeyRow['kind']; role?: Role; name?: string; expiresInDays?: number },
 ): Promise<{ key: string; row: KeyRow }> {
   return createKeyStore(pool, testPepper).create(operatorOf({ organizationId }), { kind: 'admin', ...key });
 }

@@ -25,8 +25,7 @@ async function stage({ pool }: TestDatabase) {
     admin: (await buildKey(pool, mine)).key,
     assistant: (await buildKey(pool, { organizationId: mine.organizationId, kind: 'assistant' })).key,
     foreign: (await buildKey(pool, theirs)).key,
-    expired: (await buildKey(pool, { organizationId: mine.organizationId, expiresAt: new Date(Date.now() - 1000) }))
-      .key,
+    expired: (await buildKey(pool, { organizationId: mine.organizationId, expiresInDays: -1 })).key,
   };
 }
 

@@ -41,8 +41,7 @@ beforeAll(async () => {
   ours = await createOwner(database.pool, api);
   const { pool } = database;
   const { organizationId } = ours;
-  const expired = async (kind: Kind) =>
-    (await buildKey(pool, { organizationId, kind, expiresAt: new Date(Date.now() - 1_000) })).key;
+  const expired = async (kind: Kind) => (await buildKey(pool, { organizationId, kind, expiresInDays: -1 })).key;
   const revoked = async (kind: Kind) => {
     const { key, row } = await buildKey(pool, { organizationId, kind });
     await createKeyStore(pool, testPepper).revoke(operatorOf(row), row.id);

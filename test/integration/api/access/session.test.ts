@@ -37,8 +37,8 @@ function cookieOf(answer: Answer): string {
   return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
-async function newKey(kind: 'admin' | 'assistant' = 'admin', expiresAt?: Date) {
-  return buildKey(shared.database.pool, { organizationId: shared.project.organizationId, kind, expiresAt });
+async function newKey(kind: 'admin' | 'assistant' = 'admin', expiresInDays?: number) {
+  return buildKey(shared.database.pool, { organizationId: shared.project.organizationId, kind, expiresInDays });
 }
 
 async function signIn(): Promise<{ cookie: string; keyId: string }> {
@@ -75,7 +75,7 @@ describe('signing in', () => {
   it('refuses assistant keys, unknown and ended keys, and bodies with neither or both', async () => {
     const { api } = shared;
     const assistant = (await newKey('assistant')).key;
-    const ended = (await newKey('admin', new Date(Date.now() - 1000))).key;
+    const ended = (await newKey('admin', -1)).key;
     const statuses = [];
     for (const json of [{ key: assistant }, { key: ended }, { key: 'svc_nonsense' }, {}, { key: 'a', link: 'b' }])
       statuses.push((await api.ask('/v1/session', { json })).status);

@@ -59,8 +59,7 @@ async function buildOwner({ pool }: TestDatabase): Promise<Owner> {
 
 /** A key of an organization that expired or was revoked. */
 export async function endedKey({ database, mine }: ServiceStage): Promise<string> {
-  const expiresAt = new Date(Date.now() - 1_000);
-  return (await buildKey(database.pool, { organizationId: mine.project.organizationId, expiresAt })).key;
+  return (await buildKey(database.pool, { organizationId: mine.project.organizationId, expiresInDays: -1 })).key;
 }
 
 /** Whether a response is a refusal with nothing but a sentence. */
