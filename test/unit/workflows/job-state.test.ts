@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobInput, StepResult } from '../../../workflows/contract/job.ts';
 import {
   advance,
+  hasRoom,
   initialState,
   progressOf,
   reachedLimit,
@@ -85,6 +86,17 @@ describe('the limits of a turn', () => {
     [buildState(), 1_000, 'time_limit'],
   ])('of %o at %d ms is %s', (state, nowMs, limit) => {
     expect(reachedLimit(state, limits, nowMs)).toBe(limit);
+  });
+
+  it.each([
+    [buildState({ step: 1 }), 0, true],
+    [buildState({ step: 2 }), 0, false],
+    [buildState({ tokens: 60, largestCall: 20 }), 0, true],
+    [buildState({ tokens: 61, largestCall: 20 }), 0, false],
+    [buildState(), 899, true],
+    [buildState(), 900, false],
+  ])('leave after %o at %d ms room to act on a message: %s', (state, nowMs, isLeft) => {
+    expect(hasRoom(state, limits, nowMs)).toBe(isLeft);
   });
 
   it('are counted from the start of the first run', () => {
