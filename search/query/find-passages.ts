@@ -3,7 +3,7 @@ import { facetTerm, readerTerm } from '../build/facets.ts';
 import { isSameLanguage } from '../build/languages.ts';
 import { createCandidates } from './candidates.ts';
 import { asksForChanges, listsChanges } from './changelogs.ts';
-import { hiddenFrom, type PageAccess } from './page-access.ts';
+import { hiddenFrom, isReadable, termsOf, type PageAccess } from './page-access.ts';
 import { metadataOf, textsOf } from '../build/stored-page.ts';
 import { folderOf, pathOf } from '../read/paths.ts';
 import { createNearestPassages } from './nearest-passages.ts';
@@ -15,7 +15,7 @@ import { createRanker } from './rank.ts';
 import type { SearchFilter, SearchRequest } from './search-request.ts';
 import { createSharedCache } from './shared-cache.ts';
 import { createSpelling } from './spelling.ts';
-import { unpackTerms, type TermVector } from './term-vector.ts';
+import { hashProse, unpackTerms, type TermVector } from './term-vector.ts';
 
 export interface Passage {
   chunk: number;
@@ -50,6 +50,8 @@ interface Scored extends Passage {
 /** Weights of a passage's surroundings; each is small compared with the passage itself. */
 const samePage = 0.06;
 const sameFolder = 0.02;
+/** Of a query that is the address of a page, its passages come first. */
+const askedFactor = 20;
 const hintsShare = 0.06;
 const boostShare = 0.07;
 /** Boost of a page that lists changes, in other questions: it mentions everything and explains little. */
@@ -59,6 +61,7 @@ const repeatedPage = 0.94;
 const repeatedProse = 0.8;
 const otherLanguage = 0.85;
 const otherVersion = 0.85;
+const longestAddress = 500;
 /** Passages found by meaning. */
 const mostNear = 50;
 /** Passages that the open indexes cache, about 2.5 KB each: most questions about a site rank the same ones. */
@@ -95,7 +98,7 @@ export function createPassageFinder(
   const nearest = createNearestPassages(database);
   const pageAt = database.prepare('select metadata, readers from pages where id = ?');
   const placeAt = database.prepare(
-    'select language, metadata from pages where path in (?, ?) order by length(path) limit 1',
+    `select language, metadata from pages where path in (?1, ?2) and ${isReadable} order by length(path) limit 1`,
   );
   const load = database.prepare(
     `select c.id, c.page, c.ordinal, c.terms, p.path, p.boost, p.language, ${mainVersion === '' ? "''" : "coalesce(json_extract(p.metadata, '$.version'), '')"}
@@ -155,17 +158,31 @@ export function createPassageFinder(
     };
   }
 
+  /** Returns the page whose URL or path a query is; null for other queries. */
+  function askedPage(query: string, own: string | null): string | null {
+    const [, host, path = ''] = /^\s*([a-z]+:\/\/[^\s/]*)?(\S*\/\S*?)\s*$/i.exec(query.slice(0, longestAddress)) ?? [];
+    const segments = path === '' ? [] : pathOf(path).split('/');
+    for (let at = 0; at < segments.length; at++) {
+      const below = segments.slice(at).join('/');
+      // a site may be published below a folder; one word after a slash is no address, as in `and/or`
+      if (at > 0 && host === undefined && at === segments.length - 1) break;
+      if (placeAt.get(below, `${below}/index`, own) !== undefined) return below;
+    }
+    return null;
+  }
+
   /**
    * Returns the language and the version to prefer: the version that the query names, or those of the reader's page, else
    * the site's; null when the request names one or there is no choice.
    */
   function preferred(
     { filter }: SearchRequest,
-    { current, named }: { current: string | null; named: string | undefined },
+    { current, named, own }: { current: string | null; named: string | undefined; own: string | null },
   ): { language: string | null; version: string | null } {
     const hasLanguage = filter?.language === undefined && languages.size > 1;
     const hasVersion = filter?.version === undefined && versions.length > 1;
-    const row = current === null || !(hasLanguage || hasVersion) ? undefined : placeAt.get(current, `${current}/index`);
+    const row =
+      current === null || !(hasLanguage || hasVersion) ? undefined : placeAt.get(current, `${current}/index`, own);
     const version = named ?? (row && metadataOf(row.metadata).version);
     return {
       language: hasLanguage ? String(row?.language ?? '') || mainLanguage : null,
@@ -174,15 +191,18 @@ export function createPassageFinder(
   }
 
   return function findPassages(request: SearchRequest, access: PageAccess): Passage[] {
-    const { query, limit, filter, currentPath, hints, vector, referred } = request;
+    const { limit, filter, currentPath, hints, vector, referred } = request;
+    const own = termsOf(access);
+    const asked = askedPage(request.query, own);
+    const query = asked ?? request.query;
     const index = { count, correct, passages };
     const named = namedVersion(query, versions);
     const terms = readReferring({ query, referred, version: named?.word }, index);
     const facets = filterQuery(filter ?? {}, mainLanguage);
     if (facets === 'none' || (terms.length === 0 && vector === undefined)) return [];
-    const current = currentPath === undefined ? null : pathOf(currentPath);
+    const current = asked ?? (currentPath === undefined ? null : pathOf(currentPath));
     const nearby = current === null ? null : `"${facetTerm('page', current)}"`;
-    const { language, version } = preferred(request, { current, named: named?.version });
+    const { language, version } = preferred(request, { current, named: named?.version, own });
     const near =
       vector === undefined || nearest === null
         ? []
@@ -199,16 +219,17 @@ export function createPassageFinder(
       hints === undefined || hints.length === 0 ? [] : readQuery(hints.join(' '), { ...index, correct: () => [] });
     const weighHints = createRanker(hintTerms);
     const scored = read([...new Set([...ids, ...near])]).map((stored): Scored => {
-      const { chunk, page, ordinal, path, language: own, prose } = stored;
+      const { chunk, page, ordinal, path, prose } = stored;
       const boost = stored.boost * (isAboutChanges || !stored.isChangelog || stored.boost < 1 ? 1 : changelogBoost);
       const { score, presence } = weigh(stored.terms);
       const preference =
-        nearness(path, current) + (hintTerms.length === 0 ? 0 : hintsShare * weighHints(stored.terms).score);
+        nearness(path, current) * (asked === null ? 1 : askedFactor) +
+        (hintTerms.length === 0 ? 0 : hintsShare * weighHints(stored.terms).score);
       const factor =
         (1 + boostShare * Math.log2(boost)) *
-        (language === null || isSameLanguage(own, language) ? 1 : otherLanguage) *
+        (language === null || isSameLanguage(stored.language, language) ? 1 : otherLanguage) *
         (version === null || stored.version === '' || stored.version === version ? 1 : otherVersion);
-      return { chunk, page, ordinal, path, language: own, prose, factor, score, presence, preference };
+      return { chunk, page, ordinal, path, language: stored.language, prose, factor, score, presence, preference };
     });
     const byWords = inOrder(withPageEvidence(scored, terms), near.length === 0 ? limit : scored.length);
     return near.length === 0 ? byWords : fuse(byWords, { found: new Set(ids), near }).slice(0, Math.max(0, limit));
@@ -223,12 +244,6 @@ function namedVersion(query: string, versions: string[]): { version: string; wor
     if (version) return { version, word };
   }
   return undefined;
-}
-
-function hashProse({ title, headings, body }: TermVector): number {
-  let hash = 0;
-  for (const terms of [title, headings, body]) for (const term of terms) hash = Math.imul(hash, 31) + term;
-  return hash | 0;
 }
 
 function nearness(path: string, current: string | null): number {

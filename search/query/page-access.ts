@@ -18,3 +18,7 @@ export function hiddenFrom(access: PageAccess): string | null {
 export function termsOf(access: PageAccess): string | null {
   return access === 'all' ? null : JSON.stringify(access.groups.map(readerTerm));
 }
+
+/** Condition for a page to be readable with the terms ?3 of a reader's groups; null stands for all of them. */
+export const isReadable = `(?3 is null or readers is null or exists (
+  select 1 from json_each(readers) as reader join json_each(?3) as own on own.value = reader.value))`;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createPassageFinder } from './find-passages.ts';
-import { termsOf, type PageAccess } from './page-access.ts';
+import { isReadable, termsOf, type PageAccess } from './page-access.ts';
 import { createPageFilter } from './page-filter.ts';
 import { pathOf } from '../read/paths.ts';
 import { openArtifact } from '../build/schema.ts';
@@ -68,10 +68,6 @@ const unpacked = createSharedCache<number, UnpackedPage>(
   8_000_000,
   ({ content, metadata }) => content.length + JSON.stringify(metadata).length,
 );
-
-/** Condition for a page to be readable with the terms ?3 of a reader's groups; null stands for all of them. */
-const isReadable = `(?3 is null or readers is null or exists (
-  select 1 from json_each(readers) as reader join json_each(?3) as own on own.value = reader.value))`;
 
 /** Opens an artifact. Throws when the file is not an index of a format that can be searched. */
 export function openSiteIndex(file: string): OpenedIndex {

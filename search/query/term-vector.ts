@@ -38,3 +38,10 @@ export function unpackTerms(bytes: Uint8Array): TermVector {
     code: values.subarray(body),
   };
 }
+
+/** Returns a hash of a passage's title, headings and prose. */
+export function hashProse({ title, headings, body }: TermVector): number {
+  let hash = 0;
+  for (const terms of [title, headings, body]) for (const term of terms) hash = Math.imul(hash, 31) + term;
+  return hash | 0;
+}

@@ -149,7 +149,7 @@ export const readerMutations: Mutation[] = [
   },
   {
     name: 'a page of another group is read by its path, linked to and listed',
-    file: 'search/query/site-index.ts',
+    file: 'search/query/page-access.ts',
     find: 'on own.value = reader.value))`;',
     replace: 'on own.value = reader.value) or ?3 is not null)`;',
     ...pageAccess,

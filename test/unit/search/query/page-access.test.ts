@@ -100,6 +100,8 @@ it('finds the public page among many that are hidden', () => {
   expect(found({ groups: ['staff'] })).toHaveLength(5);
   const nearby = opened.as(publicPages).search({ query: 'retry limit', limit: 5, currentPath: 'h7' });
   expect(nearby.map(({ path }) => path)).toEqual(['open']);
+  const asked = opened.as(publicPages).search({ query: 'https://example.com/retry/h7', limit: 5 });
+  expect(asked.map(({ path }) => path)).toEqual(['open']);
 });
 
 it.each([

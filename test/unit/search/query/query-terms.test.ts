@@ -62,6 +62,17 @@ describe('a query', () => {
     expect(best(query)).toBe(path);
   });
 
+  it.each([
+    ['functions/strings/pairs', 'functions/strings/pairs'],
+    ['/functions/strings/pairs.md#usage', 'functions/strings/pairs'],
+    ['https://docs.example.com/en/functions/strings/pairs/', 'functions/strings/pairs'],
+    ['docs.example.com/functions/strings/pairs?tab=1', 'functions/strings/pairs'],
+    ['https://docs.example.com/docker', 'docker'],
+    ['docker/pagination', 'docker'],
+  ])('finds the page whose address %j is, or the words of another: %s', (query, path) => {
+    expect(best(query)).toBe(path);
+  });
+
   it('is corrected in few of its words, and in none of a text', () => {
     const corrected = (words: number) => {
       const asked: string[] = [];
