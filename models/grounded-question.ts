@@ -46,7 +46,7 @@ export function renderGroundedQuestion({ question, query, passages, weakScore }:
 
 /** Parses the output of `renderGroundedQuestion` anywhere in a text; null when there is none. */
 export function parseGroundedQuestion(text: string): GroundedQuestion | null {
-  const opening = /^<passages (weak-score="[^\n]*)>\n/mu.exec(text);
+  const opening = /^<passages (weak-score="[^\r\n]*)>\n/mu.exec(text);
   if (opening === null) return null;
   const found = attributesOf(opening[1] ?? '');
   const passages: Passage[] = [];
@@ -100,7 +100,7 @@ function escapeAttribute(text: string): string {
 
 function attributesOf(tag: string): Map<string, string> {
   const attributes = new Map<string, string>();
-  for (const [, name = '', value = ''] of tag.matchAll(/([a-z-]+)="([^"]*)"/gu)) {
+  for (const [, name = '', value = ''] of tag.matchAll(/(?<![a-z-])([a-z-]+)="([^"]*)"/gu)) {
     const unescaped = value.replace(/&(?:amp|quot|lt|gt|#\d{1,7});/gu, (entity) => {
       return entities[entity] ?? String.fromCodePoint(Number(entity.slice(2, -1)));
     });

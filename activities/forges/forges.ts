@@ -176,5 +176,5 @@ function urlOf({ forgeUrl, repository }: ForgeProject): string {
 }
 
 function trimmed(address: string): string {
-  return address.replace(/\/+$/, '');
+  return address.replace(/(?<!\/)\/+$/, '');
 }

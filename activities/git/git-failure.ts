@@ -106,7 +106,7 @@ export function pushFailureOf({ reason, stderr }: { reason: string; stderr: stri
     return rejected(`${message} Check out another branch there, or use a bare repository.`, detail);
   }
   if (/failed to report status/i.test(reason)) return new GitError('unreachable', { detail });
-  if (/workflow/i.test(reason) || /refusing to allow .+ workflow/i.test(words)) {
+  if (/workflow/i.test(reason) || /refusing to allow [^\n]{1,200} workflow/i.test(words)) {
     return rejected(
       "The repository's server rejected a change of workflow files: the credential lacks the workflow permission.",
       detail,

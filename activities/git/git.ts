@@ -265,7 +265,7 @@ async function readVersion(program: Pick<ProcessCall, 'file' | 'cwd' | 'env'>): 
     timeoutMs: defaultTimeoutMs,
     signal: new AbortController().signal,
   });
-  return /\d+(?:\.\d+)+/.exec(stdout.toString())?.[0].split('.').map(Number) ?? [];
+  return /(?<!\d)\d+(?:\.\d+)+/.exec(stdout.toString())?.[0].split('.').map(Number) ?? [];
 }
 
 function isAtLeast(version: readonly number[], [major = 0, minor = 0]: readonly number[]): boolean {

@@ -65,9 +65,8 @@ function kindOf(path: string): NoteKind {
 
 /** Returns the parts of every path that was mentioned, in order. */
 function placesIn({ prompts, steps }: Transcript): string[][] {
-  const named = prompts.flatMap(
-    ({ prompt }) => prompt.match(/[^\s"'`“”‘’<>()[\]{},;]+\/[^\s"'`“”‘’<>()[\]{},;]*/gu) ?? [],
-  );
+  const words = prompts.flatMap(({ prompt }) => prompt.split(/[\s"'`“”‘’<>()[\]{},;]/u));
+  const named = words.filter((word) => word.indexOf('/', 1) !== -1);
   const calls = steps.flatMap(({ response }) => response?.toolCalls ?? []).filter((call) => call.invalid === undefined);
   return [...named, ...calls.flatMap(({ input }) => pathsOf(input))].flatMap((path) => partsOf(path) ?? []);
 }

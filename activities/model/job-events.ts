@@ -58,7 +58,7 @@ function diffOf({ patch, changedFiles, additions, deletions }: Snapshot, redact:
   ) {
     const end = patch.indexOf('\n', at);
     const line = patch.slice(at, Math.min(end === -1 ? patch.length : end, at + longestLine));
-    const [, path = ''] = /^diff --git "?a\/.*? "?b\/(.*?)"?$/.exec(line) ?? [];
+    const [, path = ''] = /^diff --git "?a\/.*? "?b\/(.*?)"?$/s.exec(line) ?? [];
     files.push(redact(path).slice(0, 200));
   }
   while (bytesOf(files) > mostBytes) files.pop();

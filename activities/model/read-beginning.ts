@@ -12,6 +12,6 @@ export async function readBeginning(
   const whole = file
     .subarray(0, most)
     .toString()
-    .replace(/\uFFFD+$/u, '');
+    .replace(/(?<!\uFFFD)\uFFFD+$/u, '');
   return `${maskSecrets(whole)}\n(The file is longer; the first ${most / 1024} KB of it count.)`;
 }

@@ -83,7 +83,7 @@ function fenceAfter(line: string, fence: string | null): string | null {
 
 /** Matches only at the margin: an indented fence may belong to a list and end with it. */
 function openedFence(line: string): string | null {
-  const [, backticks, tildes] = /^(?:(`{3,})[^`]*|(~{3,}).*)$/.exec(line) ?? [];
+  const [, backticks, tildes] = /^(?:(`{3,})[^`]*|(~{3,}).*)$/s.exec(line) ?? [];
   return backticks ?? tildes ?? null;
 }
 

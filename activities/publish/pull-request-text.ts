@@ -61,7 +61,7 @@ export function branchOf({ jobId, turn }: TurnRef, title: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, maxSlug)
-    .replaceAll(/^-+|-+$/g, '');
+    .replaceAll(/^-+|(?<!-)-+$/g, '');
   const name = turn === 1 ? jobId : `${jobId}-${turn}`;
   return `docket/${name}-${slug === '' ? 'change' : slug}`;
 }
@@ -130,7 +130,7 @@ function textOf(
 
 /** Leaves the template's questions to people, and drops its comments, which are hints for human authors. */
 function templatePart(template: string): string[] {
-  const text = withoutComments(template.replaceAll(/<!--.*?-->/gs, '')).trim();
+  const text = withoutComments(template.replaceAll(/<!--.*?(?:-->|$)/gs, '')).trim();
   return text === '' ? [] : ['---', text];
 }
 

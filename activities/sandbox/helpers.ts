@@ -20,7 +20,7 @@ export type Helper = 'sh' | 'prlimit' | 'nice' | 'node';
 
 /** Folder of the helpers in the sandbox. */
 export const helperFolder = '/.docket';
-const library = /^\s*(?:\S+ => )?(\/\S+) \(0x[\da-f]+\)$/gm;
+const library = /^[ \t]*(?:\S+ => )?(\/\S+) \(0x[\da-f]+\)$/gm;
 const loaderName = /^ld(?:-|64|\.)/;
 
 /** Finds the libraries that the helpers need. Null where they cannot be found out. */

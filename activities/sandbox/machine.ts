@@ -57,7 +57,7 @@ export async function inspectMachine(): Promise<Machine> {
     execute(bwrap, ['--version']),
     findHelpers({ sh: '/bin/sh', prlimit, nice: '/usr/bin/nice', node: process.execPath }),
   ]);
-  const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
+  const [, major = 0, minor = 0] = (/(?<!\d)(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
   if (major === 0 && minor < 8) throw new NoSandboxError('bubblewrap is too old; install 0.8 or newer');
   return {
     architecture: process.arch,

@@ -206,7 +206,10 @@ function ask(request: IncomingMessage, url: URL, socket: Socket): Promise<Incomi
 }
 
 function withoutHops({ headers }: IncomingMessage): Record<string, string | string[]> {
-  const named = (headers.connection ?? '').toLowerCase().split(/\s*,\s*/);
+  const named = (headers.connection ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
   const kept = Object.entries(headers).filter(([name]) => !hopHeaders.has(name) && !named.includes(name));
   return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }

@@ -33,7 +33,7 @@ export function cleanOutput(output: Buffer): string {
 
 /** A progress bar returns to the start of its line; only its last text is kept. */
 function overwritten(line: string): string {
-  const text = line.replace(/\r+$/, '');
+  const text = line.replace(/(?<!\r)\r+$/, '');
   return text.slice(text.lastIndexOf('\r') + 1);
 }
 

@@ -39,7 +39,7 @@ export async function checkTree(
     for (const entry of entries) {
       const path = entry.slice(entry.indexOf('\t') + 1);
       files += 1;
-      bytes += Number(/ +(\d+)$/.exec(entry.slice(0, entry.indexOf('\t')))?.[1] ?? 0);
+      bytes += Number(/ (\d+)$/.exec(entry.slice(0, entry.indexOf('\t')))?.[1] ?? 0);
       if (path.split('/').length > limits.depth || path.length > longestPath)
         throw tooLarge(`has a path of more than ${limits.depth} levels or ${longestPath} bytes`, 'DEPTH');
     }

@@ -44,7 +44,7 @@ export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey
       if (signedIn === null) throw noKey();
       return signedIn;
     }
-    const [, text] = /^bearer +(.+)$/i.exec(header) ?? [];
+    const [, text] = /^bearer +([^ ].*)$/is.exec(header) ?? [];
     if (text === undefined) throw noKey();
     const isOne = header.length <= longestHeader && !hasSeveral(request, 'authorization');
     const caller = await verifyKey(request, isOne ? text : null);

@@ -9,7 +9,7 @@ export function pageAddress(domain: string, address: string, from = ''): string 
   const url = URL.parse(address, new URL(`/${from}`, 'http://site'));
   const pathname = url === null ? null : decode(url.pathname);
   if (url === null || pathname === null) return null;
-  const path = pathname.replace(/^\/+|\/+$/g, '').replace(/\.mdx?$/, '') || 'index';
+  const path = pathname.replace(/^\/+|(?<!\/)\/+$/g, '').replace(/\.mdx?$/, '') || 'index';
   return `/playground/page?${new URLSearchParams({ site: domain, path }).toString()}${url.hash}`;
 }
 

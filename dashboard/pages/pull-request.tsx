@@ -148,5 +148,5 @@ function Changes({ request: { id, number, headCommit, job, isNewest } }: { reque
 
 /** Removes HTML comments, which are markers for machines. */
 function withoutComments(body: string): string {
-  return body.replace(/<!--[\s\S]*?-->/g, '').trim();
+  return body.replace(/<!--.*?(?:-->|$)/gs, '').trim();
 }

@@ -43,7 +43,7 @@ export function passageOfSource(href: string, passages: Passage[]): Passage | nu
 }
 
 function withoutIndex(path: string): string {
-  return path.replace(/(?:\/index)?(?:\.html?|\.mdx?)?\/*$/, '');
+  return path.replace(/(?:\/index)?(?:\.html?|\.mdx?)?(?<!\/)\/*$/, '');
 }
 
 function decode(text: string): string {

@@ -118,7 +118,7 @@ function problemOf({ issues: [issue] }: z.ZodError): string {
 }
 
 function firstLine(message: string): string {
-  return (message.split('\n', 1)[0] ?? '').slice(0, 200).replace(/[.:]+$/, '');
+  return (message.split('\n', 1)[0] ?? '').slice(0, 200).replace(/(?<![.:])[.:]+$/, '');
 }
 
 function fail(problem: string): ParsedEnvironment {

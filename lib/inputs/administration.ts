@@ -144,7 +144,7 @@ export const contactSchema = z
     const isUsable =
       url?.protocol === 'https:'
         ? url.username === '' && url.password === ''
-        : url !== null && /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(url.pathname);
+        : url !== null && /^[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+$/.test(url.pathname);
     // characters that end a Markdown link
     if (url !== null && isUsable)
       return url.href.replace(/[()<>]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

@@ -58,7 +58,7 @@ function parseAllowedImage(entry: string): AllowedImage | null {
   }
   const name = parseImageName(entry);
   if (name === null) return null;
-  const isWhole = name.kind === 'registry' && name.digest === null && !/:[^/]*$/.test(entry);
+  const isWhole = name.kind === 'registry' && name.digest === null && !/:[^/:]*$/.test(entry);
   return isWhole ? { kind: 'repository', text: name.repository } : { kind: 'exact', text: name.text };
 }
 

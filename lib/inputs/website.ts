@@ -24,8 +24,8 @@ export interface WebsiteScope {
 /** A last segment with a dot is a file; others are folders. */
 export function scopeOf(address: string): WebsiteScope {
   const start = new URL(address);
-  const isFile = /\.[^/]*$/.test(start.pathname);
-  const folder = isFile ? start.pathname.replace(/[^/]*$/, '') : start.pathname.replace(/\/*$/, '/');
+  const isFile = /\.[^/.]*$/.test(start.pathname);
+  const folder = isFile ? start.pathname.replace(/(?<=\/)[^/]*$/, '') : start.pathname.replace(/(?<!\/)\/*$/, '/');
   return { start, folder };
 }
 

@@ -88,7 +88,7 @@ function beginOfPrivateKey(text: string): number {
 function beginOfSplitToken(text: string): number {
   const end = text.slice(-splitTokenLength);
   const begin = end.search(
-    /(?:svc_(?:dsc_)?|gh[pousr]_|github_pat_|glpat-|AKIA)(?:[0-9A-Za-z_-]|[ \t]?\r?\n[ \t]*|\\[nr])*$/,
+    /(?:svc_(?:dsc_)?|gh[pousr]_|github_pat_|glpat-|AKIA)(?:[0-9A-Za-z_-]|[ \t]?\r?\n[ \t\r\n]*(?![ \t\r\n])|\\[nr])*$/,
   );
   return begin === -1 ? text.length : text.length - end.length + begin;
 }

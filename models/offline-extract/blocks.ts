@@ -80,7 +80,7 @@ function isPartOfList(block: Block, unit: Unit): boolean {
 }
 
 function cleaned({ text, isCode }: Block): Block {
-  if (isCode) return { text: /^\s*(?:`{3,}|~{3,})[^\n]*\n\s*(?:`{3,}|~{3,})\s*$/u.test(text) ? '' : text, isCode };
+  if (isCode) return { text: /^\s*(?:`{3}|~{3})[^\n]*\n\s*(?:`{3,}|~{3,})\s*$/u.test(text) ? '' : text, isCode };
   const lines = text
     .split('\n')
     .map((line) =>

@@ -57,7 +57,7 @@ function shortened(blocks: Block[], terms: Set<string>): Block[] {
 function cutLines(text: string, terms: Set<string>, length: number): string {
   const lines = text.split('\n');
   if (lines.length < 3) return cutText(text, length);
-  const isTable = /^\s*\|/u.test(lines[0] ?? '') && /^\s*\|?[\s:|-]+$/u.test(lines[1] ?? '');
+  const isTable = /^\s*\|/u.test(lines[0] ?? '') && /^[\s:|-]+$/u.test(lines[1] ?? '');
   if (isTable) {
     const [head, rows] = [lines.slice(0, 2), lines.slice(2)];
     const kept = linesWithin(rows, { first: bestLine(rows, terms), length: length - head.join('\n').length });

@@ -35,7 +35,7 @@ const escapes = /\\(?=[!-/:-@[-`{-~])/g;
 const words = /(?<![\p{L}\p{N}_-])(?:(?:--|(?<![^\s([/,'"])-)[A-Za-z][\w-]*|[\p{L}\p{N}_$][\p{L}\p{N}_$.,:-]*)/gu;
 const emphasized = /^_*(\p{L}+)_*$/u;
 /** Nouns of a compound, as in `OAuth2-Scopes`. */
-const nouns = /(?:-\p{Lu}[\p{Ll}\p{M}]+)+$/u;
+const nouns = /(?:-\p{Lu}[\p{Ll}\p{M}]+){1,8}$/u;
 /** Like `e.g.` and `z.B.`, without its last period. */
 const abbreviation = /^(?:\p{L}\.)+\p{L}$/u;
 
@@ -176,14 +176,14 @@ function isStated(
 /** Returns the code, options, identifiers, numbers and names of a sentence. */
 function factsOf(sentence: string, options: { isEnglish: boolean }): Fact[] {
   // numbers of a list's items are not facts
-  const prose = sentence.replace(/\]\([^()]*\)/g, ']').replace(/^\s*\d{1,3}[.)]\s/gm, '');
+  const prose = sentence.replace(/\]\([^()]*\)/g, ']').replace(/^[ \t]*\d{1,3}[.)]\s/gm, '');
   const codes = [...prose.matchAll(codeSpans)].map(([, , code = '']) => code.trim());
   // the rest of `Session`-level is no option
   const spaced = prose.replaceAll(codeSpans, '`').replaceAll(unspacedLetters, ' ').replaceAll(escapes, '');
   const others = [...spaced.matchAll(words)]
     .map(([word]) =>
       word
-        .replace(/[.,:-]+$/, '')
+        .replace(/(?<![.,:-])[.,:-]+$/, '')
         .replace(nouns, '')
         .replace(emphasized, '$1'),
     )

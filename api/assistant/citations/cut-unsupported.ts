@@ -16,7 +16,7 @@ export function createSupportFilter(pages: CitedPages) {
     if (kept.length === sentences.length) return kept.map(({ text }) => text).join('');
     if (!kept.some(({ text }) => isSentence(text))) return '';
     const marker = kept[0] === sentences[0] ? '' : markerOf(sentences[0]?.text ?? '');
-    const end = /\s*$/.exec(sentences.at(-1)?.text ?? '')?.[0] ?? '';
+    const end = /(?<!\s)\s*$/.exec(sentences.at(-1)?.text ?? '')?.[0] ?? '';
     return `${marker}${kept
       .map(({ text }) => text)
       .join('')

@@ -259,6 +259,6 @@ function writeCode(code: string): string {
   const words = code.replaceAll('\n', ' ');
   const longest = Math.max(0, ...Array.from(words.matchAll(/`+/g), ([run]) => run.length));
   const ticks = '`'.repeat(longest + 1);
-  const pad = /^`|`$|^ .*\S.* $/.test(words) ? ' ' : '';
+  const pad = /^`|`$|^ (?=.*\S).* $/.test(words) ? ' ' : '';
   return `${ticks}${pad}${words}${pad}${ticks}`;
 }

@@ -19,7 +19,7 @@ const unit = /\\[!-/:-@[-`{-~]|&(?:#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]*);|[\s\S
 /** Addresses that are rewritten or removed. Gaps and escapes keep Markdown readers from finding any others. */
 const address = /(?:[a-z][a-z\d+.-]*:\/\/|www\.|mailto:|xmpp:)[^\s<>)\]"'`]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+/giu;
 const noAddress = /^(?:www|[a-z][a-z\d+.-]*:\/*)$/i;
-const endOfSentence = /[.,;:!?*_~|\\]+$/;
+const endOfSentence = /(?<![.,;:!?*_~|\\])[.,;:!?*_~|\\]+$/;
 /** Positions required for an autolink in GitHub's Markdown, even if characters are written as references or escapes. */
 const linkSign = /(?<=www)(?=\.)|(?<=:)(?=\/\/\S)|(?=@[\w-]+\.)/gi;
 /** Characters that may have to be rewritten in the text of a link. */

@@ -44,7 +44,7 @@ export function staticFileOf(name: string, content: FileContent): StaticFile | n
 
 function cacheControlOf(name: string): string {
   // these names change with the content
-  if (/^assets\/.+-[\w-]{8,}\.\w+$/.test(name)) return 'public, max-age=31536000, immutable';
+  if (name.startsWith('assets/') && /-[\w-]{8}\.\w+$/.test(name)) return 'public, max-age=31536000, immutable';
   // readers of other sites load it with each page
   if (name === 'widget.js') return 'public, max-age=300, stale-while-revalidate=86400';
   return 'no-cache';

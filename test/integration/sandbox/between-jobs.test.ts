@@ -16,7 +16,8 @@ const channels: Record<string, { leave: string; look: string }> = {
     look: `cat /proc/[0-9]*/cmdline | tr '\\0' '\\n'`,
   },
   'the environment of a process': {
-    leave: `MARK="$1" setsid sleep 600 > /dev/null 2>&1 < /dev/null & for i in $(seq 200); do cat /proc/[0-9]*/environ | grep -aq "$1" && break; sleep 0.1; done`,
+    // without another program between, which would show no environment while it becomes the next
+    leave: `MARK="$1" sleep 600 > /dev/null 2>&1 < /dev/null & for i in $(seq 200); do cat /proc/[0-9]*/environ | grep -aq "$1" && break; sleep 0.1; done`,
     look: `cat /proc/[0-9]*/environ | tr '\\0' '\\n'`,
   },
   'a server on loopback': {

@@ -81,3 +81,11 @@ it.each([
   expect(environment).toEqual({ ...image, ...found, setup: '( make\n)', variables: {} });
   expect(ignored).toEqual(missing);
 });
+
+it('reads a long command in no time', () => {
+  // a pattern that tries each way to divide it would exceed the time limit of the test
+  const { environment } = readCopilotSetupSteps(
+    copilotWith(`{container: "debian:12", steps: [{run: "apt-get install ${'a'.repeat(5_000)}!"}]}`),
+  );
+  expect(environment.packages).toBeUndefined();
+});
