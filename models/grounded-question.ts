@@ -46,7 +46,7 @@ export function renderGroundedQuestion({ question, query, passages, weakScore }:
 
 /** Parses the output of `renderGroundedQuestion` anywhere in a text; null when there is none. */
 export function parseGroundedQuestion(text: string): GroundedQuestion | null {
-  const opening = /^<passages (weak-score="[^\r\n]*)>\n/mu.exec(text);
+  const opening = /^<passages (weak-score=".*)>\n/mu.exec(text);
   if (opening === null) return null;
   const found = attributesOf(opening[1] ?? '');
   const passages: Passage[] = [];

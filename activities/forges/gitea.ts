@@ -48,7 +48,7 @@ const labelsSchema = pageOf(z.object({ name: z.string() }));
 
 /** Creates the forge for Gitea and Forgejo. The token is sent only to its own server. */
 export function createGiteaForge({ token, url, pageSize = 50, egress = createEgress() }: GiteaOptions): Forge {
-  const root = url.replace(/\/+$/, '');
+  const root = url.replace(/(?<!\/)\/+$/, '');
 
   function requestOf(repository: string, signal: AbortSignal, { method = 'GET', path, body }: Call) {
     const { owner, name } = repositoryPath(repository, { root, forge });

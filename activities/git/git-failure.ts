@@ -80,7 +80,8 @@ function partsOf(stderr: string): { own: string; said: string } {
 const movedRef = /cannot lock ref '[^']*': (?:reference already exists|is at [0-9a-f]+ but expected [0-9a-f]+)/i;
 
 /** Reported when a branch `docket` prevents the creation of `docket/a`. */
-const standsInTheWay = /cannot lock ref '[^']*': '[^']*' exists; cannot create|directory file conflict/i;
+const standsInTheWay =
+  /cannot lock ref '[^'\n]{1,300}': '[^'\n]{1,300}' exists; cannot create|directory file conflict/i;
 
 /** Returns the error for the ref that a push with --porcelain reports as refused; null if it reports none. */
 export function refusedPushOf({ stdout, stderr }: { stdout: Buffer; stderr: string }): GitError | null {

@@ -1,6 +1,6 @@
 import { isPackageName } from './environment.ts';
 
-const install = /^(?:sudo +)?(?:DEBIAN_FRONTEND=noninteractive +)?apt(?:-get)? +([\w.+:=~ -]+)$/;
+const install = /^(?:sudo +)?(?:DEBIAN_FRONTEND=noninteractive +)?apt(?:-get)? ([\w.+:=~ -]+)$/;
 const options = new Set(['-y', '-q', '-qq', '-yq', '-yqq', '--yes', '--assume-yes', '--no-install-recommends']);
 const feature =
   /^ghcr\.io\/(?:rocker-org\/devcontainer-features|devcontainers-(?:extra|contrib)\/features)\/apt(?:-get)?-packages(?::[\d.]+|:latest)?$/;

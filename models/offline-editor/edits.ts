@@ -96,7 +96,7 @@ const edits: Record<Command['kind'], (command: Command, tools: Tools) => string>
       if (reads === maxReads) throw new Unfinished('the file is too long.');
       const window = call('read', { path, offset }, `read${reads}`);
       content += `${window}\n`;
-      offset = Number(/^\[[^\n]*\boffset (\d+)/mu.exec(window)?.[1]);
+      offset = Number(/^\[.*\boffset (\d+)/mu.exec(window)?.[1]);
     }
     if (/^The file is empty\.$/mu.test(content)) return call('write', { path, content: asLines(text) }, 'last');
     const old = endOf(content);

@@ -84,7 +84,7 @@ function cleaned({ text, isCode }: Block): Block {
   const lines = text
     .split('\n')
     .map((line) =>
-      line.replace(/<a id="[^"]{0,300}"><\/a>/gu, '').replace(/!\[[^[\]]{0,500}\]\([^()\s]{0,500}\)/gu, ''),
+      line.replace(/<a id="[^"<]{0,300}"><\/a>/gu, '').replace(/!\[[^[\]]{0,500}\]\([^()\s]{0,500}\)/gu, ''),
     )
     .filter((line) => line.trim() !== '' && !/^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/u.test(line));
   return { text: lines.join('\n'), isCode };
