@@ -7,7 +7,7 @@ export interface MarkdownLine {
   level: number;
 }
 
-const fence = /^[ \t]*(?:>[ \t]?)?(`{3,}|~{3,})(.*)$/;
+const fence = /^[ \t]*(?:>[ \t]?)?(`{3,}|~{3,})(.*)$/s;
 const heading = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
 
 /** Yields the lines of a Markdown text; lines inside code fences are `code`. */

@@ -29,7 +29,7 @@ export function asciidocIncludes(resolve: IncludeSyntax['resolve']): IncludeSynt
 
 /** Fills in the attributes that the targets of a page's includes name. */
 export function withNamedTargets(text: string, attributes: Record<string, string> = {}): string {
-  if (!/^include::[^[\n]*\{/m.test(text)) return text;
+  if (!/^include::[^[\r\n\u2028\u2029]*\{/m.test(text)) return text;
   const stated = [...text.matchAll(/^:([\w-]{1,60}):[ \t]+(\S.{0,500}?)[ \t]*$/gm)].slice(0, 500);
   const values = new Map(Object.entries(attributes));
   const filled = (value: string) =>

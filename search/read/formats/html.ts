@@ -108,7 +108,7 @@ function frontMatterOf(root: Root, metas: ReadonlyMap<string, string>): FrontMat
   if (!robotsRulesOf(metas.get('robots') ?? '').mayIndex) values.noindex = true;
   if (typeof html?.properties.lang === 'string') values.lang = html.properties.lang;
   const title = main === null ? null : (findElement(main, ({ tagName }) => tagName === 'h1') ?? titleOf(root));
-  if (title?.tagName === 'title') values.title = wordsOf(title).split(/\s+[|—·–]\s+/, 1)[0];
+  if (title?.tagName === 'title') values.title = wordsOf(title).split(/(?<!\s)\s+[|—·–]\s+/, 1)[0];
   return { values, body };
 }
 

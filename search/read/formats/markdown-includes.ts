@@ -59,8 +59,8 @@ export function mkdocsIncludes(folder: string): IncludeSyntax {
   return {
     rewrite: (page) =>
       page.replace(snippetList, (_list, indent: string, _scissors, files: string) =>
-        files.replace(/^[ \t]*(.*?)[ \t]*$/gm, (_line, file: string) =>
-          file === '' || file.startsWith(';') ? '' : `${indent}--8<-- "${file}"`,
+        files.replace(/^[ \t]*(.*)$/gm, (_line, file: string) =>
+          file === '' || file.startsWith(';') ? '' : `${indent}--8<-- "${file.trimEnd()}"`,
         ),
       ),
     pattern:

@@ -1,6 +1,6 @@
 import { anchorOf } from './rst-labels.ts';
 
-const heading = /^( {0,3}#{1,6}[ \t]+)(.*?)(?:[ \t]+#+)?[ \t]*$/;
+const heading = /^ {0,3}#{1,6}[ \t]+/;
 /** Marks of lists and quotes before the text of a block. */
 const marks = /^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+|[ \t]*>[ \t]?)*[ \t]*(?:\[[ xX]\][ \t]+)?/;
 const list = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
@@ -21,8 +21,9 @@ export function withTranslations(lines: readonly string[], translate: (text: str
   };
   for (let at = 0; at < lines.length;) {
     const line = lines[at] ?? '';
-    const [, mark, title = ''] = heading.exec(line) ?? [];
+    const [mark] = heading.exec(line) ?? [];
     if (mark !== undefined) {
+      const title = line.slice(mark.length).replace(/(?<![ \t])(?:[ \t]+#+)?[ \t]*$/, '');
       const shown = translate(title);
       out.push(shown === null ? line : `${mark}${oneLine(shown)} {#${anchorOf(title) || 'id1'}}`);
       at += 1;
@@ -61,5 +62,5 @@ function cellsOf(line: string, translate: (text: string) => string | null): stri
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ');
+  return text.replaceAll(/(?<!\s)\s*\n\s*/g, ' ');
 }

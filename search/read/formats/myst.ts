@@ -21,7 +21,7 @@ import { codeBlock, dedented, indentedLike, widthOf } from './selection.ts';
 const deepest = 10;
 const fence =
   /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*[ \t]*)(`{3,}|~{3,}|:{3,})(?:\{([\w+.:-]{1,60})\})?[ \t]*(.*)$/;
-const option = /^[ \t]*:([\w-]+):(?:[ \t]+(.*))?$/;
+const option = /^[ \t]*:([\w-]+):(?:[ \t]+(.*))?$/s;
 const label = /^[ \t]*\(([^()\n]{1,200})\)=[ \t]*$/;
 const attributes = /^[ \t]*\{(?=[.#])([^{}\n]{1,200})\}[ \t]*$/;
 const heading = /^ {0,3}#{1,6}[ \t]/;
@@ -168,7 +168,7 @@ export function mystLabelsIn(text: string): RstLabels {
 }
 
 function titleOf(line: string): string {
-  return line.replace(/^ *#+[ \t]+/, '').replace(/[ \t]*\{#[^{}]*\}[ \t]*$/, '');
+  return line.replace(/^ *#+[ \t]+/, '').replace(/(?<![ \t])[ \t]*\{#[^{}]*\}[ \t]*$/, '');
 }
 
 function wordsOf(name: string): string {
@@ -211,7 +211,7 @@ function optionsOf(body: string[]): { options: Map<string, string>; text: string
   for (; at < body.length; at += 1) {
     const line = body[at] ?? '';
     if (isYaml && line.trim() === '---') break;
-    const match = isYaml ? /^([\w-]+):[ \t]*(.*)$/.exec(line) : option.exec(line);
+    const match = isYaml ? /^([\w-]+):[ \t]*(.*)$/s.exec(line) : option.exec(line);
     if (match === null && !isYaml) break;
     if (match !== null) options.set(match[1] ?? '', (match[2] ?? '').trim());
   }

@@ -81,7 +81,7 @@ function linkTo(words: string, target: string, targets: ReadonlyMap<string, stri
 
 /** Returns the text of a role as Markdown, with U+0000 around code. */
 export function wordsOfRole(name: string, content: string, references: References): string {
-  const [, words = '', target = content] = /^(.+?)\s*<([^<>]+)>$/s.exec(content) ?? [];
+  const [, words = '', target = content] = /^(.*\S)\s*<([^<>]+)>$/s.exec(content) ?? [];
   const kind = name.split(':').at(-1) ?? name;
   const referred =
     (/^(?:ref|any)$/.test(kind) ? references.section(target) : null) ??

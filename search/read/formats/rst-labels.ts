@@ -58,7 +58,7 @@ export function labelsIn(lines: readonly string[]): RstLabels {
   const labels: RstLabels = { title: null, anchors: new Map(), sections: new Map() };
   let open: string[] = [];
   for (const [at, line] of lines.entries()) {
-    const name = line.startsWith('.. _') ? labelOf(line, lines[at + 1]) : (/^ +:name: +(.+)$/.exec(line)?.[1] ?? null);
+    const name = line.startsWith('.. _') ? labelOf(line, lines[at + 1]) : (/^ +:name: +(.+)$/s.exec(line)?.[1] ?? null);
     if (name !== null) open.push(name);
     if (name !== null || line === '') continue;
     const title = titleAt(lines, at);
@@ -88,7 +88,7 @@ export function anchorOf(name: string): string {
     .normalize('NFKD')
     .replaceAll(/(?=\P{ASCII})\S/gu, '')
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^[-0-9]+|-+$/g, '');
+    .replaceAll(/^[-0-9]+|-$/g, '');
 }
 
 /** Creates the ids of a page: those of repeated names, and of names in other letters, are counted. */

@@ -24,7 +24,7 @@ export function namesIn(lines: string[], known: ReadonlyMap<string, string>, oth
   let open: string[] = [];
   for (const [at, line] of lines.entries()) {
     // a long address stands on the next line
-    const below = /^\s+(?:https?:\S+|`?[^`]+`?_)$/.test(lines[at + 1] ?? '') ? ` ${lines[at + 1]?.trim()}` : '';
+    const below = /^\s+(?:https?:\S+|`?[^`\s][^`]*`?_)$/.test(lines[at + 1] ?? '') ? ` ${lines[at + 1]?.trim()}` : '';
     const [, name, address = ''] = /^\s*\.\.\s+_`?([^`:]+)`?:\s+(\S+|`[^`]+`_)$/.exec(line + below) ?? [];
     if (name !== undefined) for (const each of [...open, name]) targets.set(normalizedLabel(each), address);
     const label = labelOf(line.trim(), lines[at + 1]);

@@ -32,19 +32,19 @@ export function objectOf(
       ids: names.map((option) => idOf(/^[-/]/.test(option) ? prefix : `${prefix}-arg`, option)),
     };
   }
+  const called = signature.split('(', 1)[0]?.trimEnd() ?? '';
   const kind = standard.exec(directive)?.[1];
-  if (kind !== undefined) {
-    const name = signature.split(/\s*\(/, 1)[0] ?? '';
-    return { name, ids: [idOf(kind, name)] };
-  }
+  if (kind !== undefined) return { name: called, ids: [idOf(kind, called)] };
   const markup = ofMarkup.exec(directive)?.[1];
   if (markup !== undefined) {
     const isOption = markup === 'directive:option';
-    const name = isOption ? signature.split(/\s*:\s/, 1)[0] : (/^\.\. (.+?)::/.exec(signature)?.[1] ?? signature);
+    const name = isOption
+      ? signature.split(/:\s/, 1)[0]?.trimEnd()
+      : (/^\.\. (.+?)::/.exec(signature)?.[1] ?? signature);
     return { name: name ?? '', ids: [idOf(isOption && around !== '' ? `${markup}-${around}` : markup, name ?? '')] };
   }
   if (directive.startsWith('c:')) {
-    const own = /([\w.]+)\s*$/.exec(signature.split('(', 1)[0] ?? '')?.[1] ?? '';
+    const own = /(?<![\w.])[\w.]+$/.exec(called)?.[0] ?? '';
     const name = around === '' ? own : `${around}.${own}`;
     return { name, ids: [`c.${name}`] };
   }
@@ -57,7 +57,7 @@ export function idOf(prefix: string, name: string): string {
     .normalize('NFKD')
     .replaceAll(/\P{ASCII}/gu, '')
     .replaceAll(/[^a-zA-Z0-9._]+/g, '-')
-    .replaceAll(/^[-0-9._]+|-+$/g, '');
+    .replaceAll(/^[-0-9._]+|-$/g, '');
 }
 
 /** Reports whether a description states that nothing leads to it. */

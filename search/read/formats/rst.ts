@@ -175,7 +175,7 @@ export function readRst(
     }
     const target = /^\.\. _`?([^`:]+)`?:(?: |$)/.exec(line)?.[1];
     if (target !== undefined) ids.take(target);
-    const note = /^\.\.\s+(\[[^\]\s]+\])\s*(.*)$/.exec(line);
+    const note = /^\.\.\s+(\[[^\]\s]+\])\s*(.*)$/s.exec(line);
     if (note !== null) return [`${note[1]} ${inlineOf(note[2] ?? '', context)}`, ...blocks(dedented(below), depth + 1)];
     const found = directive.exec(line);
     if (found === null || found[1] !== undefined) return [];
@@ -194,7 +194,7 @@ export function readRst(
     const head = given.slice(0, blank === -1 ? given.length : blank);
     const options = new Map(
       head.flatMap((line, at) => {
-        const match = at === 0 ? null : /^:([\w-]+):\s*(.*)$/.exec(line);
+        const match = at === 0 ? null : /^:([\w-]+):\s*(.*)$/s.exec(line);
         return match === null ? [] : [[match[1] ?? '', match[2] ?? '']];
       }),
     );

@@ -6,7 +6,7 @@ export function inRanges(lines: string[], ranges: string): string[] {
     .split(/[,;]/)
     .slice(0, mostRanges)
     .flatMap((range) => {
-      const [, first = '', dash = '', last = ''] = /^\s*(\d*)\s*(-|:|\.\.|)\s*(-1|\d*)\s*$/.exec(range) ?? [];
+      const [, first = '', dash = '', last = ''] = /^(\d*)(?:\s*(-|:|\.\.)\s*(-1|\d*))?$/.exec(range.trim()) ?? [];
       if (first === '' && last === '') return [];
       const from = Math.max(0, Number(first) - 1);
       return lines.slice(from, dash === '' ? from + 1 : last === '' || last === '-1' ? lines.length : Number(last));
