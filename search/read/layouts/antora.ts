@@ -60,7 +60,7 @@ export function antoraLayout(files: SourceFiles): Layout | null {
         const page = file === null ? null : locate({ path: file });
         // of a component that is not here; without a component, it may be a page beside this one, or an anchor
         if (page === null) return /[:$@]/.test(target) ? words || nameOf(target) : whole;
-        const anchor = /#.*$/.exec(target)?.[0] ?? '';
+        const anchor = /#.*/.exec(target)?.[0] ?? '';
         const shown = words || nameOf(page.path);
         return `link:/${page.path}${anchor}[${shown}]`;
       }),
@@ -167,7 +167,7 @@ function navigationOf(files: SourceFiles, components: Component[]): Navigation {
       const path = component.folder + list;
       const parents: string[] = [];
       for (const line of readConfig(files.get(path)).split('\n')) {
-        const [, marks = '', content = ''] = /^(\.|\*{1,9})\s*(.*)$/.exec(line.trim()) ?? [];
+        const [, marks = '', content = ''] = /^(\.|\*{1,9})\s*(.*)$/s.exec(line.trim()) ?? [];
         if (marks === '') continue;
         const depth = marks === '.' ? 0 : marks.length;
         const [, target, words = ''] = /^xref:([^[\]\s]+)\[([^\]]*)\]/.exec(content) ?? [];

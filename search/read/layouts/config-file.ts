@@ -43,7 +43,7 @@ export function literalOf(text: string, name: string): string | undefined {
 /** Joins the parts of an address that are not empty; `index` for none. */
 export function addressOf(...parts: (string | undefined)[]): string {
   const path = posix.normalize(parts.filter((part) => part !== undefined && part !== '').join('/'));
-  return path.replace(/^(?:\.{0,2}\/)+|\/+$/g, '').replace(/^\.+$/, '') || 'index';
+  return path.replace(/^(?:\.{0,2}\/)+|\/$/g, '').replace(/^\.+$/, '') || 'index';
 }
 
 const levels = 5;

@@ -10,7 +10,7 @@ const block: BlockSyntax = {
   open: /^\{%-?\s*(?!end)([\w-]+)\s*(.*?)\s*-?%\}$/,
   label([, name = '', given = '']) {
     const values = new Map(
-      [...given.matchAll(/([\w-]+)\s*=\s*"([^"]*)"/g)].map(([, key = '', value = '']) => [key, value]),
+      [...given.matchAll(/(?<![\w-])([\w-]+)\s*=\s*"([^"]*)"/g)].map(([, key = '', value = '']) => [key, value]),
     );
     if (name === 'hint') return labelOf(values.get('style') ?? 'note');
     return values.get('title') ?? values.get('date') ?? '';
@@ -95,9 +95,9 @@ function addEntries(entries: Navigation['entries'], summary: string, { folder, s
   let section: string[] = [];
   const parents: { indent: number; title: string }[] = [];
   for (const line of summary.split('\n')) {
-    const heading = /^#{2,6}\s+(.*?)(?:\s*<a .*)?$/.exec(line);
-    if (heading !== null) {
-      section = [heading[1] ?? ''];
+    const heading = /^#{2,6}\s+(.*)$/s.exec(line)?.[1];
+    if (heading !== undefined) {
+      section = [heading.split('<a ', 1)[0]?.trimEnd() ?? ''];
       parents.length = 0;
     }
     const [, blank = '', title = '', target = ''] = /^(\s*)[*+-]\s+\[([^\]]*)\]\(<?([^()\s>]*)/.exec(line) ?? [];

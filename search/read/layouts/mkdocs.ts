@@ -16,13 +16,13 @@ import { labelOf, withBlocks, type BlockSyntax } from './markup.ts';
 
 const deepest = 30;
 const admonition: BlockSyntax = {
-  open: /^(?:!!!|\?\?\?\+?)\s+([\w-]+)[\w -]*(?:"([^"]*)")?\s*$/,
+  open: /^(?:!!!|\?\?\?\+?)\s+([\w-]+)(?: [\w -]*)?(?:"([^"]*)")?$/,
   label: ([, type = '', title = '']) => labelOf(type, title),
 };
 const tab: BlockSyntax = { open: /^===[!+]?\s+"([^"]*)"/, label: ([, title = '']) => title };
 /** `/// note | Title` … `///`, the blocks of PyMdown Extensions. A block that contains others has more slashes. */
 const slashBlock: BlockSyntax = {
-  open: /^\/{3,}\s+([\w-]+)\s*(?:\|\s*(.*))?$/,
+  open: /^\/{3,}\s+([\w-]+)\s*(?:\|\s*(.*))?$/s,
   label([, type = '', title = '']) {
     if (['html', 'define', 'caption', 'figure-caption', 'table-caption'].includes(type)) return '';
     return ['tab', 'details', 'admonition'].includes(type) ? title : labelOf(type, title);
@@ -74,7 +74,7 @@ export function mkdocsLayout(files: SourceFiles): Layout | null {
       const filled = usesMacros ? withVariables(text, extra) : text;
       return (
         withBlocks(filled, [admonition, tab, slashBlock])
-          .replace(/^(#{1,6} .*?)[ \t]*\{:?[ \t]*#([\w.:-]+)[^{}\n]*\}[ \t]*$/gm, '$1 {#$2}')
+          .replace(/^(#{1,6} .*)(?<![ \t])[ \t]*\{:?[ \t]*#([\w.:-]+)(?![\w.:-])[^{}\n]*\}[ \t]*$/gm, '$1 {#$2}')
           // what mkdocstrings generates from code
           .replace(/^([ \t]*):::[ \t]+([\w.]{1,200})[ \t]*$(?:\n\1[ \t]+\S.*$)*/gm, '$1`$2`')
           .replace(/(?<=[)\]`*_:\n])[ \t]*\{:?[ \t]*[.#:a-z][^{}\n]{0,200}\}/g, (attributes) => {

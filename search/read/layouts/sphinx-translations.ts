@@ -138,7 +138,7 @@ function translatedFile(path: string, original: SourceFile, catalog: SourceFile)
 
 /** Returns the folders of `locale_dirs`. */
 function foldersOf(config: string, top: string): string[] {
-  const list = /^locale_dirs\s*=\s*\[([^\]]*)\]/m.exec(config)?.[1];
+  const list = /^locale_dirs\s*=\s*\[([^\]]*)/m.exec(config)?.[1];
   const names = [...(list ?? '"locales"').matchAll(/["']([^"'\n]{1,300})["']/g)].slice(0, 20);
   return names.map(([, name = '']) => posix.join(top, name, '/').replace(/^\.\//, ''));
 }

@@ -48,7 +48,7 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
       top,
       language,
       substitutions: [...substitutions],
-      excluded: /exclude_patterns\s*=\s*\[[^\]]*\]/.exec(text)?.[0],
+      excluded: excludedIn.exec(text)?.[0],
     },
     suffix: '.html',
     locate({ path }) {
@@ -90,8 +90,10 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
   }
 }
 
+const excludedIn = /exclude_patterns\s*=\s*\[([^\]]*)/;
+
 function excludedBy(config: string): (path: string) => boolean {
-  const list = /exclude_patterns\s*=\s*\[([^\]]*)\]/.exec(config)?.[1] ?? '';
+  const list = excludedIn.exec(config)?.[1] ?? '';
   const globs = [...list.matchAll(/["']([^"'\n]{1,300})["']/g)].slice(0, 200).flatMap(([, pattern = '']) => {
     try {
       return [compileGlob(`/${pattern}`), compileGlob(`/${pattern}/**`)];
@@ -118,7 +120,7 @@ function toctreesOf(files: SourceFiles, { top, root }: { top: string; root: stri
       .map((match) => match[2])
       .concat([...text.matchAll(mystToctree)].map((match) => match[1]));
     const below = trees.flatMap((tree = '') => {
-      const caption = /^\s*:caption:\s*(.+)$/m.exec(tree)?.[1]?.trim();
+      const caption = /^[ \t]*:caption:[ \t]*(\S.*)$/m.exec(tree)?.[1]?.trim();
       return documentsIn(tree, { page, top, files }).map((document) => ({
         page: document,
         groups: caption === undefined ? groups : [...groups, caption],
@@ -130,7 +132,7 @@ function toctreesOf(files: SourceFiles, { top, root }: { top: string; root: stri
 }
 
 function documentsIn(tree: string, { page, top, files }: { page: string; top: string; files: SourceFiles }): string[] {
-  const isGlob = /^\s*:glob:/m.test(tree);
+  const isGlob = /^[ \t]*:glob:/m.test(tree);
   return tree.split('\n').flatMap((line) => {
     const entry = line.trim();
     if (entry === '' || entry.startsWith(':') || entry === 'self') return [];
