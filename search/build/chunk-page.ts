@@ -43,7 +43,7 @@ const longestCode = 6000;
 const longestFrame = 600;
 const longestLine = 10_000;
 const mostChunks = 20_000;
-const tableMark = /^ *\|?(?: *:?-{2,}:? *\|)+(?: *:?-{2,}:?)? *$/;
+const tableMark = /^ *(?:\| *)?(?::?-{2,}:? *\| *)+(?::?-{2,}:? *)?$/;
 const setextMark = /^ {0,3}(=+|-{2,})[ \t]*$/;
 
 /**

@@ -160,7 +160,8 @@ export function createPassageFinder(
 
   /** Returns the page whose URL or path a query is; null for other queries. */
   function askedPage(query: string, own: string | null): string | null {
-    const [, host, path = ''] = /^\s*([a-z]+:\/\/[^\s/]*)?(\S*\/\S*?)\s*$/i.exec(query.slice(0, longestAddress)) ?? [];
+    const [, host, path = ''] =
+      /^([a-z]+:\/\/[^\s/]*(?=\/))?([^\s/]*\/\S*)$/i.exec(query.slice(0, longestAddress).trim()) ?? [];
     const segments = path === '' ? [] : pathOf(path).split('/');
     for (let at = 0; at < segments.length; at++) {
       const below = segments.slice(at).join('/');

@@ -132,7 +132,7 @@ function draftsOf(query: string): Draft[] {
   const drafts: Draft[] = [];
   const isNamed = nameTestOf(query);
   for (const match of query.matchAll(/[^\s,;:!?()[\]{}"“”`'<>|=/]+/g)) {
-    const raw = match[0].replace(/[.…]+$/u, '');
+    const raw = match[0].replace(/(?<![.…])[.…]+$/u, '');
     const identifier = isIdentifier(raw) ? findIdentifiers(raw, { inCode: true })[0] : undefined;
     if (
       identifier !== undefined &&
