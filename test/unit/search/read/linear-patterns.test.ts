@@ -17,7 +17,6 @@ it.each<[name: string, path: string, start: string, unit: string, end: string, f
   ['folders without an end', 'conf.py', '', 'locale_dirs=[\n', '', sphinx],
   ['blanks in a heading of MkDocs', 'docs/a.md', '# a', ' ', 'x', { 'mkdocs.yml': 'site_name: x\n' }],
   ['blanks in a section of GitBook', 'SUMMARY.md', '## a', ' ', 'x', { 'a.md': 'x', '.gitbook.yaml': 'root: ./' }],
-  ['blanks in a title', 'a.html', '<!doctype html><title>a', '\t', 'x</title><main>x</main>', {}],
 ])('%s take little time', async (_name, path, start, unit, end, files) => {
   const text = start + unit.repeat(length / unit.length) + end;
   const given = Object.entries({ ...files, [path]: text }).map(([name, content]) => fileOf(name, content));
