@@ -36,7 +36,7 @@ export function pathsOfExpected(
   index: Pick<SitePages, 'page'>,
   { expectedPages, baseUrl }: { expectedPages: readonly string[]; baseUrl: string | null },
 ): string[] {
-  const base = (baseUrl ?? '').replace(/\/+$/, '');
+  const base = (baseUrl ?? '').replace(/(?<!\/)\/+$/, '');
   return expectedPages.flatMap((page) => {
     const isBelow = base !== '' && (page === base || ['/', '?', '#'].some((next) => page.startsWith(base + next)));
     return index.page(isBelow ? page.slice(base.length) : page)?.path ?? [];

@@ -85,7 +85,7 @@ function operationOf(api: Api, { id, action, address, channel, operation, messag
     description: description?.split('\n')[0],
     tags: listOf(tags),
     isHidden: operation['x-hidden'] === true || operation['x-internal'] === true,
-    slug: slugOf(title).replace(/^-+|-+$/g, '') || 'operation',
+    slug: slugOf(title).replace(/^-+|(?<!-)-+$/g, '') || 'operation',
     isDeprecated: operation.deprecated === true,
     lead: joined(lead),
     details: joined(details).slice(0, longestDetails),

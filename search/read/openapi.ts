@@ -43,7 +43,7 @@ export function readOperations(
   if (/^[23]/.test(textOf(api.asyncapi) ?? '')) return asyncOperations(api);
   const isOpenApi = textOf(api.openapi)?.startsWith('3') === true || textOf(api.swagger)?.startsWith('2') === true;
   if (!isRecord(api.paths) || !isOpenApi) return null;
-  const base = textOf(api.basePath)?.replace(/\/+$/, '') ?? '';
+  const base = textOf(api.basePath)?.replace(/(?<!\/)\/+$/, '') ?? '';
   const operations: Operation[] = [];
   let left = mostDetails;
   for (const [route, found] of Object.entries(api.paths)) {
@@ -81,7 +81,7 @@ function operationOf(
     tags: listOf(operation.tags),
     isHidden: operation['x-hidden'] === true || operation['x-excluded'] === true || operation['x-internal'] === true,
     slug:
-      slugOf(summary ?? id ?? `${method} ${route.replace(/[/{}]+/g, ' ').trim()}`).replace(/^-+|-+$/g, '') ||
+      slugOf(summary ?? id ?? `${method} ${route.replace(/[/{}]+/g, ' ').trim()}`).replace(/^-+|(?<!-)-+$/g, '') ||
       'operation',
     isDeprecated: operation.deprecated === true,
     lead: joined(lead),
