@@ -1,7 +1,8 @@
 import type { Mutation } from './list.ts';
 
 const home = { project: 'unit', tests: ['unit/local/home'] } as const;
-const caches = { project: 'unit', tests: ['unit/lib/private-folder', 'unit/lib/compile-cache'] } as const;
+const privateFolder = { project: 'unit', tests: ['unit/lib/private-folder'] } as const;
+const compileCache = { project: 'integration', tests: ['integration/local/compile-cache'] } as const;
 const fullDisk = { project: 'e2e', tests: ['e2e/faults/full-disk'] } as const;
 
 /** Checks on the machine of `npm start`, on a full disk, and on a change whose base is gone. */
@@ -25,14 +26,14 @@ export const machineMutations: Mutation[] = [
     file: 'lib/private-folder.ts',
     find: ' && (found.mode & 0o002) === 0',
     replace: '',
-    ...caches,
+    ...privateFolder,
   },
   {
     name: 'compiled code is taken from a folder that others may replace',
     file: 'lib/compile-cache.ts',
     find: 'makePrivateFolder(dirname(folder));',
     replace: '',
-    ...caches,
+    ...compileCache,
   },
   {
     name: "Temporal's namespace is shown to every organization",
