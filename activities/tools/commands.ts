@@ -32,7 +32,7 @@ const leastMs = 1_000;
 
 export const overDiskLimit = 'A command exceeded its disk limit.';
 
-/** What commands find installed. */
+/** The image that commands run in, and the packages that were added to it. */
 export interface CommandPlace {
   /** Image that commands run in; null for the worker's own choice. */
   image: string | null;

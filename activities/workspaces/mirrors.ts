@@ -15,7 +15,7 @@ export type MirrorOf = Pick<RepositoryAccess, 'organizationId' | 'repository'>;
 const headsAndTags = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 const packsBeforeRepack = 40;
 const repackTimeoutMs = 15 * 60_000;
-/** What a fetch leaves for longer belongs to a killed worker. */
+/** A half-made mirror that is older was left by a killed worker. */
 export const abandonedAfterMs = 24 * 60 * 60_000;
 
 /** Returns the name that a mirror and its lock share. */

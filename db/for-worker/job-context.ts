@@ -17,7 +17,7 @@ export interface JobNote {
   text: string;
 }
 
-/** What the service records for an agent whose conversation is replaced. */
+/** What an agent did, as the service recorded it: it stays when notes replace the conversation. */
 export interface Ledger {
   /** Path → etag of the version last read or written; null when unknown. */
   read: Record<string, string | null>;

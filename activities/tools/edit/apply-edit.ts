@@ -49,7 +49,7 @@ export function applyEdit(text: string, edit: Edit): EditResult {
   return replaced.text === text ? { failure: { reason: 'no-change' } } : { ...replaced, stage: found.stage };
 }
 
-/** A shorter text stands in a file by chance. */
+/** A shorter text may be in a file by chance. */
 const shortestProof = 8;
 
 function absence(text: string, edit: Edit): EditFailure {

@@ -76,6 +76,12 @@ export function describeGithub(github: () => FakeGithub): void {
       return { server, stage, forge, lamp, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
     }
 
+    /** Returns the forges of a worker that has the App. */
+    function forgesOf({ server, forge }: Awaited<ReturnType<typeof start>>) {
+      const github = { apiUrl: server.apiUrl, token: null, app: { appId: '123', privateKey: privatePem } };
+      return createForges({ local: forge, github, gitlab: null, gitea: null, egress: loopbackEgress });
+    }
+
     it('uses one token per repository, limited to contents and pull requests', async () => {
       await using scene = await start();
       const { server, forge, lamp } = scene;
@@ -92,9 +98,7 @@ export function describeGithub(github: () => FakeGithub): void {
     it('mints one token per job, for all of its requests', async () => {
       await using scene = await start();
       const { server, lamp } = scene;
-      const app = { appId: '123', privateKey: privatePem };
-      const github = { apiUrl: server.apiUrl, token: null, app };
-      const forges = createForges({ local: scene.forge, github, gitlab: null, gitea: null, egress: loopbackEgress });
+      const forges = forgesOf(scene);
       const project = { forge: 'github', forgeUrl: null, repository: lamp.url } as const;
       const tokenOf = (jobId: string) => forges.forProject(project, { jobId, refusal }).credential(lamp.url)?.token();
       const first = await tokenOf('job_1');
@@ -109,9 +113,7 @@ export function describeGithub(github: () => FakeGithub): void {
     it('lets the token change workflow files where the project allows it and the App may', async () => {
       await using scene = await start();
       const { server, lamp } = scene;
-      const app = { appId: '123', privateKey: privatePem };
-      const github = { apiUrl: server.apiUrl, token: null, app };
-      const forges = createForges({ local: scene.forge, github, gitlab: null, gitea: null, egress: loopbackEgress });
+      const forges = forgesOf(scene);
       const project = { forge: 'github', forgeUrl: null, repository: lamp.url, mayChangeWorkflows: true } as const;
       const mint = (jobId: string) => forges.forProject(project, { jobId, refusal }).credential(lamp.url)!.token();
       const minted = () => server.requests.filter(({ operation }) => operation === 'token').map(({ body }) => body);
@@ -126,9 +128,7 @@ export function describeGithub(github: () => FakeGithub): void {
     it('revokes a job’s token when the job has ended, exactly once, whether or not GitHub accepts it', async () => {
       await using scene = await start();
       const { server, lamp } = scene;
-      const app = { appId: '123', privateKey: privatePem };
-      const github = { apiUrl: server.apiUrl, token: null, app };
-      const forges = createForges({ local: scene.forge, github, gitlab: null, gitea: null, egress: loopbackEgress });
+      const forges = forgesOf(scene);
       const project = { forge: 'github', forgeUrl: null, repository: lamp.url } as const;
       const credentialOf = (jobId: string) => forges.forProject(project, { jobId, refusal }).credential(lamp.url);
       const ended = (...jobs: string[]) => forges.revokeEnded(async (ids) => ids.filter((id) => jobs.includes(id)));
