@@ -41,7 +41,7 @@ const counts = createSharedCache<string, number>(50_000);
 const longestQuery = 4000;
 const mostTerms = 24;
 export const partsStrength = 0.85;
-const synonymStrength = 0.6;
+const synonymStrength = 0.5;
 const correctedStrength = 0.5;
 /** Words that are corrected, because each costs hundreds of lookups. */
 const mostCorrected = 3;

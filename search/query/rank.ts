@@ -4,17 +4,17 @@ import type { TermVector } from './term-vector.ts';
 
 // Fitted on questions whose correct page is known.
 const weights = {
-  saturation: 1.4,
+  saturation: 2.1,
   title: 4.6,
-  headings: 0.47,
+  headings: 0.9,
   code: 1.15,
-  lengthInBody: 0.37,
+  lengthInBody: 0.285,
   lengthInCode: 0.27,
   coverage: 0.115,
   frequency: 0.583,
-  titleMatch: 0.112,
-  headingMatch: 0.028,
-  sameHeading: 0.089,
+  titleMatch: 0.15,
+  headingMatch: 0.042,
+  sameHeading: 0.134,
   proximity: 0.18,
 };
 
@@ -117,6 +117,7 @@ interface Field {
   sums: number[];
   /** Number of an identifier's parts that occur. */
   parts: number[];
+  /** Where the words themselves occur, not their synonyms. */
   positions: number[][];
   /** Number of the field's own terms that the query contains. */
   matched: number;
@@ -140,9 +141,10 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
     for (const { at, after, strength, part } of found) {
       if (after !== undefined && values[position - 1] !== after) continue;
       isMatched = true;
-      let found = positions[at] ?? nowhere;
-      if (found === nowhere) positions[at] = found = [];
-      if (found.length < mostPositions) found.push(position);
+      if (strength >= partsStrength) {
+        const own = (positions[at] ??= []);
+        if (own.length < mostPositions) own.push(position);
+      }
       if (part >= 0) {
         seen ??= Array.from({ length: size }, () => new Set());
         parts[at] = seen[at]?.add(part).size ?? 0;

@@ -20,7 +20,7 @@ afterAll(() => index[Symbol.dispose]());
 
 /** A question is 0.02: a change of a page may move two of them without the search being worse. */
 const gates = [
-  { of: 'our own questions', file: 'own-questions.json', hit1: 0.75, hit5: 0.95, mrr10: 0.85, refused: 0.9 },
+  { of: 'our own questions', file: 'own-questions.json', hit1: 0.85, hit5: 0.95, mrr10: 0.9, refused: 0.9 },
   { of: 'what readers ask next', file: 'own-follow-ups.json', hit1: 0.85, hit5: 0.95, mrr10: 0.9, refused: 0.8 },
 ];
 
