@@ -3,7 +3,7 @@ import type { JobCheck } from '../jobs/agent-job.ts';
 import type { Question } from '../jobs/jobs.ts';
 import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
 import type { JobPhase, WorkedTurn } from '../../workflows/contract/job.ts';
-import { noStepAfter } from '../jobs/job-statements.ts';
+import { noStepAfter, ofActiveTurn } from '../jobs/job-statements.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import type { PullRequestState } from './job-branches.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
@@ -129,6 +129,20 @@ const succeedStatement = `
     ended.id, ended.turn + 1, null, '[{"type": "phase", "data": {"phase": "queued"}}]'
   ) from ended`;
 
+/** Makes messages of a call without an answer unread again. An answer that still arrives has read more and is not stored. */
+const returnMessages = `
+  with unanswered as (
+    update job_steps set messages = 0
+    where job_id = $1 and turn = $2 and response is null and messages > 0 and ${ofActiveTurn}
+    returning step
+  ), returned as (
+    update job_messages set step = null from unanswered
+    where job_id = $1 and turn = $2 and job_messages.step = unanswered.step
+    returning position
+  )
+  update jobs set waiting_messages = waiting_messages + returned.count
+  from (select count(*) from returned) as returned ${whileOurs} and returned.count > 0`;
+
 const longestEventText = 2_000;
 
 const waitStatement = `
@@ -233,6 +247,7 @@ export function createJobWrites(pool: Pool) {
     const message = ref.message === undefined ? null : toStoredText(ref.message);
     const failure = JSON.stringify(failureCategory === null ? {} : failureOf(failureCategory));
     const values: [string, ...unknown[]] = [jobId, turn, status, failureCategory, message, failure, ref.step];
+    if (status === 'failed') await pool.query(returnMessages, [jobId, turn]);
     return (await write(finishStatement, values)) || (leavesMessages && (await write(succeedStatement, values)));
   }
 

@@ -132,6 +132,18 @@ describe('a message that arrives too late for the limits of its turn', () => {
     expect(await turnsOf(job.id)).toMatchObject([{ status: 'failed' }, { prompt: 'And two' }]);
   });
 
+  it('begins the next turn when the call that read it gets no answer', async () => {
+    await using stack = await startStack();
+    stack.model.script(during(write('one.txt')), { status: 400 });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'active', turn: 2, prDraft: true, waitingMessages: 0, failureCategory: null });
+    expect(await turnsOf(job.id)).toMatchObject([{ status: 'failed' }, { prompt: 'And two' }]);
+    stack.model.script({ status: 400 });
+    await stack.worker.startJob(job.id, {}, 2);
+    expect(await stack.worker.ended(job.id, 2)).toMatchObject({ status: 'failed', turn: 2, waitingMessages: 0 });
+    expect(JSON.stringify(stack.model.requests[2]!.body.messages).match(/And two/g)).toHaveLength(1);
+  });
+
   it('begins the next turn when a plan is ready', async () => {
     await using stack = await startStack();
     stack.model.script({ toolCalls: [{ name: 'list', input: {} }] }, during(finish('The plan.')));
