@@ -4,10 +4,11 @@ import type { StepStore } from '../../db/for-worker/steps.ts';
 import type { EndedTurn } from '../../workflows/contract/job.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { Attempt } from '../attempt.ts';
+import { notAsked } from '../tools/ask-tool.ts';
 import { waitOf, type Wait } from './waiting.ts';
 
 export interface OutcomeActivityDeps {
-  jobs: Pick<WorkerJobStore, 'finish' | 'get' | 'setPhase' | 'wait'>;
+  jobs: Pick<WorkerJobStore, 'finish' | 'get' | 'refuseQuestion' | 'setPhase' | 'wait'>;
   steps: Pick<StepStore, 'lastAnswered'>;
   /** Days after which a job that waits for a person fails. */
   waitDays: number;
@@ -26,6 +27,7 @@ export function createOutcomeActivities({ jobs, steps, attempt, waitDays, secret
       const wait = job === null ? null : waitOf(job, await steps.lastAnswered(ref));
       const isWaiting = wait !== null && (await jobs.wait({ ...ref, ...redacted(wait), days: waitDays }));
       if (isWaiting || !isOver) return isWaiting;
+      if (wait?.question != null) await jobs.refuseQuestion({ ...ref, reason: notAsked });
     }
     return jobs.finish({ ...ref, status: 'completed', failureCategory: null, leavesMessages: isOver });
   }

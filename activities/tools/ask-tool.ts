@@ -28,6 +28,10 @@ export const askTool = defineTool({
   },
 });
 
+/** Result of a question whose turn ended with a message that was written before it. */
+export const notAsked =
+  'Not asked: the next message of the person came before the question. Ask again if it is still open.';
+
 /**
  * Refuses the calls that cannot be beside a question: a further one, and `finish`, because the work goes on with the
  * answer.

@@ -3,7 +3,7 @@ import type { JobCheck } from '../jobs/agent-job.ts';
 import type { Question } from '../jobs/jobs.ts';
 import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
 import type { JobPhase, WorkedTurn } from '../../workflows/contract/job.ts';
-import { noStepAfter, ofActiveTurn } from '../jobs/job-statements.ts';
+import { changeQuestion, noStepAfter, ofActiveTurn } from '../jobs/job-statements.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import type { PullRequestState } from './job-branches.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
@@ -267,5 +267,10 @@ export function createJobWrites(pool: Pool) {
     ]);
   }
 
-  return { setPhase, setBase, setSummary, setPublished, finish, wait };
+  /** Turns the question of a turn's last step, which nobody saw, into an error. */
+  async function refuseQuestion({ jobId, turn, step, reason }: WorkedTurn & { reason: string }): Promise<void> {
+    await pool.query(changeQuestion, [jobId, turn, step, toStoredJson({ output: reason, isError: true })]);
+  }
+
+  return { setPhase, setBase, setSummary, setPublished, finish, wait, refuseQuestion };
 }

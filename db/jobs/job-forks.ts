@@ -4,7 +4,7 @@ import { writeAudit } from '../organizations/audit.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { messageEvent } from './job-messages.ts';
 import { earlierJob, type CreatedJob, type EarlierJob, type Idempotency, type JobRow } from './jobs.ts';
-import { isMergedBy, jobColumns, treeAt, withLineage } from './job-statements.ts';
+import { changeQuestion, isMergedBy, jobColumns, treeAt, withLineage } from './job-statements.ts';
 import { withTransaction } from '../pool.ts';
 import { SnapshotRemovedError, TranscriptRemovedError } from './snapshot-removed.ts';
 import { takeAllowance, type RateLimitCounter } from '../operations/rate-limits.ts';
@@ -243,17 +243,7 @@ async function begin(client: PoolClient, { id, prompt }: NewFork, { turn, step }
        select $1, $2, coalesce(max(position), 0) + 1, $3 from job_messages where job_id = $1 and turn = $2`,
       [id, turn, toStoredText(prompt)],
     );
-    await client.query(
-      `update job_steps
-       set tool_results = (
-         select jsonb_agg(
-           case when result @> '{"toolName": "ask", "isError": false}'
-                then result || jsonb_build_object('output', $4::text) else result end
-           order by position)
-         from jsonb_array_elements(tool_results) with ordinality as results (result, position))
-       where job_id = $1 and turn = $2 and step = $3 and tool_results @> '[{"toolName": "ask", "isError": false}]'`,
-      [id, turn, step, answerFollows],
-    );
+    await client.query(changeQuestion, [id, turn, step, toStoredJson({ output: answerFollows })]);
   }
   await client.query('insert into job_outbox (job_id, turn) values ($1, $2)', [id, turn]);
   const messages = prompt === null ? [] : [messageEvent(prompt)];

@@ -31,6 +31,18 @@ export const noStepAfter = (step: string) =>
 /** Condition: turn `$2` of job `$1` is active. */
 export const ofActiveTurn = `exists (select from jobs where jobs.id = $1 and jobs.turn = $2 and jobs.status = 'active')`;
 
+/** Changes the result of the question that a step put, unless its turn is over. `$4` are the new fields. */
+export const changeQuestion = `
+  update job_steps
+  set tool_results = (
+    select jsonb_agg(
+      case when result @> '{"toolName": "ask", "isError": false}' then result || $4::jsonb else result end
+      order by position)
+    from jsonb_array_elements(tool_results) with ordinality as results (result, position))
+  where job_id = $1 and turn = $2 and step = $3 and tool_results @> '[{"toolName": "ask", "isError": false}]'
+    and exists (select from jobs where id = $1 and jobs.turn = $2 and status = 'active'
+                and phase is distinct from 'waiting')`;
+
 /** Jobs by organization, project and id, as three lists of the same length. */
 const fromListed = `
     from unnest($1::text[], $2::text[], $3::text[]) as asked (organization_id, project_id, id)

@@ -76,6 +76,27 @@ describe('a question of the agent', () => {
     });
   });
 
+  it('is not answered by a message from before it when the limits leave no room', { tags: 'slow' }, async () => {
+    await scene(async ({ model, worker, repository }) => {
+      let id = '';
+      model.script({ toolCalls: [write] }, async () => {
+        await asOperator(database.pool).send({ jobId: id, prompt: 'Yes, and a README.', idempotency: null });
+        return { toolCalls: [ask('Shall I delete the data?')] };
+      });
+      id = await worker.createJob({ prompt: 'Add a license', repository, mayAsk: true });
+      await worker.startJob(id, { maxSteps: 3 });
+      expect(await worker.ended(id)).toMatchObject({ status: 'active', phase: 'queued', turn: 2, question: null });
+      model.script(finish);
+      await worker.startJob(id, {}, 2);
+      expect(await worker.ended(id, 2)).toMatchObject({ status: 'completed', turn: 2 });
+      const { messages } = model.requests[2]!.body;
+      expect(messages.slice(-2)).toMatchObject([
+        { role: 'tool', content: expect.stringContaining('Not asked') },
+        { role: 'user', content: 'Yes, and a README.' },
+      ]);
+    });
+  });
+
   it('is no tool of a job that may not ask', { tags: 'slow' }, async () => {
     await scene(async ({ model, worker, repository }) => {
       model.script({ toolCalls: [ask('Which license?')] }, finish);
