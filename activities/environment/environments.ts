@@ -33,6 +33,8 @@ import {
   limitsOfSetup,
   packLayer,
   runSetup,
+  skipMinutes,
+  skippedText,
   unpackLayer,
   unpackPackageCaches,
 } from './run-setup.ts';
@@ -54,8 +56,6 @@ interface Turn {
   signal: AbortSignal;
 }
 
-/** How long the setup of another product's file is skipped after it failed. One that was made for Docket runs again at once. */
-const skipMinutes = 10;
 /** Largest part of a setup's disk that may hold package caches; above it they hold what nothing needs any more. */
 const largestCache = 0.5;
 
@@ -155,10 +155,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
       rememberMs,
     });
     if (layer.source === 'failure') {
-      const minutes = Math.round(layer.agoMs / 60_000);
-      const ago = minutes === 0 ? 'just now' : `${minutes} ${minutes === 1 ? 'minute' : 'minutes'} ago`;
-      const skipped = `The setup of ${description.name} is skipped, because it failed ${ago}: after a failure, it does not run for ${skipMinutes} minutes.`;
-      if (!description.isOwn) await notify(ref, `${skipped} ${layer.failure}`);
+      if (!description.isOwn) await notify(ref, skippedText(`The setup of ${description.name}`, layer));
       throw setupFailed(layer.failure);
     }
     const seconds = ((performance.now() - beganAt) / 1_000).toFixed(1);

@@ -1,5 +1,7 @@
+import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { WorkerEventStore } from '../../db/for-worker/job-events.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
+import { remember } from '../../lib/remember.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { ImageError } from '../images/image-error.ts';
 import { imageRootOf, type CommandPlace, type Commands } from '../tools/commands.ts';
@@ -8,7 +10,7 @@ import { isSetupFailure, setupFailed, type Description } from './describe-enviro
 import type { EnvironmentCeilings, EnvironmentSettings } from './environment-settings.ts';
 import { hasNoManager, installPackages } from './install-packages.ts';
 import type { PreparedEnvironment } from './prepared-environment.ts';
-import { failSetup } from './run-setup.ts';
+import { failSetup, skipMinutes, skippedText } from './run-setup.ts';
 
 export interface PlaceDeps {
   commands: Commands;
@@ -20,6 +22,7 @@ export interface PlaceDeps {
 
 interface Turn {
   ref: TurnRef;
+  job: Pick<JobRow, 'projectId'>;
   signal: AbortSignal;
 }
 
@@ -44,6 +47,8 @@ export interface Places {
 
 export function createPlaces({ commands, ceilings, events, secrets, notify }: PlaceDeps): Places {
   const { sandbox, images = null } = commands ?? { sandbox: null };
+  /** Installations for files of other products that failed. */
+  const failures = new Map<string, { failure: string; atMs: number }>();
 
   /** Without an image that a file of another product names, the job goes on. */
   async function imageOf({ ref, signal }: Turn, { environment, name, isOwn }: Description): Promise<string | null> {
@@ -119,12 +124,25 @@ export function createPlaces({ commands, ceilings, events, secrets, notify }: Pl
     // packages are for the image that they are named with
     if (environment.packages === undefined || image !== (environment.image ?? null)) return without;
     const place = { image, packages: environment.packages };
+    const goOnWithout = async () => {
+      await notify(turn.ref, `The job goes on without the packages of ${name}.`);
+      return without;
+    };
+    const { hosts, seconds } = described.settings.setup;
+    const key = JSON.stringify([turn.job.projectId, place, hosts, seconds]);
+    const earlier = isOwn ? undefined : failures.get(key);
+    const agoMs = performance.now() - (earlier?.atMs ?? 0);
+    if (earlier !== undefined && agoMs < skipMinutes * 60_000) {
+      const subject = `The installation of the packages of ${name}`;
+      await notify(turn.ref, skippedText(subject, { ...earlier, agoMs }));
+      return goOnWithout();
+    }
     try {
       return { place, spentMs: await restore(turn, place, () => Promise.resolve(described)) };
     } catch (error) {
       if (isOwn || !isSetupFailure(error)) throw error;
-      await notify(turn.ref, `The job goes on without the packages of ${name}.`);
-      return without;
+      remember(failures, key, { failure: error.message, atMs: performance.now() });
+      return goOnWithout();
     }
   };
 

@@ -89,6 +89,16 @@ export async function failSetup(
   throw setupFailed(sentence(lastOutput.inMessage));
 }
 
+/** How long what another product's file names is skipped after it failed. What was made for Docket runs again at once. */
+export const skipMinutes = 10;
+
+/** Returns what to say about a setup that is skipped because it failed a while ago. */
+export function skippedText(subject: string, { failure, agoMs }: { failure: string; agoMs: number }): string {
+  const minutes = Math.round(agoMs / 60_000);
+  const ago = minutes === 0 ? 'just now' : `${minutes} ${minutes === 1 ? 'minute' : 'minutes'} ago`;
+  return `${subject} is skipped, because it failed ${ago}: after a failure, it does not run for ${skipMinutes} minutes. ${failure}`;
+}
+
 /** Reports whether a setup ended because it had written all that it may. */
 export function hasFilledDisk({ exitCode, stopped }: CommandEnd): boolean {
   return exitCode === fileTooLarge || stopped === 'disk';

@@ -48,12 +48,20 @@ describe.runIf(accounts.length > 0)('a job whose environment names packages', { 
     between?: () => Promise<void>;
   }
 
-  /** Runs a job; `printed` is what its agent's command printed in the second step. */
-  async function runWith({ path = file, environment, projectId, hosts = ['mirror.test'], on = images, between }: Job) {
-    await using scene = await startCommandScene(database, ({ commands, ceilings }) => ({
+  const openScene = ({ hosts = ['mirror.test'], on = images }: Pick<Job, 'hosts' | 'on'> = {}) =>
+    startCommandScene(database, ({ commands, ceilings }) => ({
       commands: commands && { ...commands, images: { ...on, standard: null } },
       ceilings: { ...ceilings, hosts },
     }));
+
+  async function noticesOf(jobId: string): Promise<string[]> {
+    const { events } = await asOperator(database.pool).events(jobId);
+    return events.flatMap(({ type, data }) => (type === 'notice' ? [String(data['text'])] : []));
+  }
+
+  /** Runs a job; `printed` is what its agent's command printed in the second step. */
+  async function runWith({ path = file, environment, projectId, hosts, on, between }: Job) {
+    await using scene = await openScene({ hosts, on });
     const { model, worker } = scene;
     await repository.commit({ [file]: null, [path]: JSON.stringify(environment) });
     const look = run('tool; read -r made < ~/made; echo "made $made"; id -u');
@@ -66,8 +74,7 @@ describe.runIf(accounts.length > 0)('a job whose environment names packages', { 
       { toolCalls: [finish] },
     );
     const job = await worker.runJob({ prompt: 'Look', repository: repository.path, projectId });
-    const { events } = await asOperator(database.pool).events(job.id);
-    const notices = events.flatMap(({ type, data }) => (type === 'notice' ? [String(data['text'])] : []));
+    const notices = await noticesOf(job.id);
     const results = [...JSON.stringify(model.requests.at(-1)?.body ?? '').matchAll(/\[exit code \d+\]\\n(.*?)"/g)];
     return { job, notices, printed: results.at(-1)?.[1], requests: model.requests.length };
   }
@@ -155,5 +162,28 @@ describe.runIf(accounts.length > 0)('a job whose environment names packages', { 
       `The job goes on without the packages of ${path}.`,
       ...setup,
     ]);
+  });
+
+  it("does not try again at once what failed for another product's file", async () => {
+    const path = '.devcontainer.json';
+    const environment = { image: 'registry.test/packages', onCreateCommand: 'apt-get install gone' };
+    await repository.commit({ [file]: null, [path]: JSON.stringify(environment) });
+    await using scene = await openScene();
+    async function noticesOfJob(projectId?: string) {
+      scene.model.script({ toolCalls: [finish] });
+      const job = await scene.worker.runJob({ prompt: 'Look', repository: repository.path, projectId });
+      expect(job.status).toBe('completed');
+      return { projectId: job.projectId, notices: await noticesOf(job.id) };
+    }
+    const first = await noticesOfJob();
+    expect(first.notices).toContain(started('gone', path));
+    const again = await noticesOfJob(first.projectId);
+    expect(again.notices).toEqual([
+      `The environment of this job follows ${path}.`,
+      expect.stringMatching(/is skipped, because it failed just now: .*Unable to locate package gone/s),
+      `The job goes on without the packages of ${path}.`,
+    ]);
+    const other = await noticesOfJob();
+    expect(other.notices).toContain(started('gone', path));
   });
 });
