@@ -7,6 +7,7 @@ import { workOnFile } from '../files/file-work.ts';
 import { leftOutNote, putFile, readIn, splitPath } from '../files/files.ts';
 import type { Edit } from './apply-edit.ts';
 import { checkEtag, etagSchema, keepEtag } from './etag.ts';
+import { checkNoPointer } from './lfs-pointer.ts';
 
 const maxEditCharacters = 500_000;
 const textSchema = z
@@ -57,6 +58,7 @@ async function changeFile(
   await using folder = await openFolder(root, parent);
   const { bytes, stat } = await readIn(folder, name, path.shown);
   checkEtag({ shown: path.shown, etag, bytes }, context);
+  checkNoPointer(path.shown, bytes);
   const task = { path: path.parts.join('/'), bytes, edits };
   const length = edits.reduce((sum, edit) => sum + edit.old.length + edit.new.length, bytes.length);
   const edited = await workOnFile('edit', task, { length, signal });

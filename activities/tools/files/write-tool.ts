@@ -4,6 +4,7 @@ import { openFolder, statIn } from './beneath.ts';
 import { absenceOf } from '../tool-problem.ts';
 import { defineTool } from '../define-tool.ts';
 import { checkEtag, etagSchema, keepEtag } from '../edit/etag.ts';
+import { checkNoPointer } from '../edit/lfs-pointer.ts';
 import { workOnFile } from './file-work.ts';
 import { leftOutNote, putFile, readIn, splitPath } from './files.ts';
 
@@ -32,6 +33,7 @@ export const writeTool = defineTool({
     const before = (await statIn(folder, name)) === null ? null : await readIn(folder, name, shown);
     if (before === null && !isNew) throw absenceOf(shown);
     checkEtag({ shown, etag, bytes: before?.bytes ?? null }, context);
+    if (before !== null) checkNoPointer(shown, before.bytes);
     const task = { path: target.parts.join('/'), before: before?.bytes ?? null, content };
     const length = content.length + (before?.bytes.length ?? 0);
     const { bytes, answer } = await workOnFile('replace', task, { length, signal });

@@ -133,6 +133,18 @@ it('changes only the requested bytes in a file that is not UTF-8', async () => {
   expect(await tree.run('edit', { path: 'old.txt', old: 'two', new: 'zwölf' })).toMatchObject({ isError: true });
 });
 
+it('refuses to change a pointer of Git LFS', async () => {
+  const content = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12\n`;
+  await using tree = await createTree({ 'logo.svg': content });
+  const calls = [
+    ['edit', { path: 'logo.svg', old: 'size 12', new: 'size 13' }],
+    ['write', { path: 'logo.svg', content: '<svg/>\n' }],
+  ] as const;
+  for (const [tool, input] of calls)
+    expect(await tree.run(tool, input)).toMatchObject({ isError: true, text: expect.stringContaining('Git LFS') });
+  expect(await tree.text('logo.svg')).toBe(content);
+});
+
 it('refuses binary and missing files', async () => {
   await using tree = await createTree({ 'a.bin': new Uint8Array([1, 0, 2]) });
   expect(await tree.run('edit', { path: 'a.bin', old: 'a', new: 'b' })).toMatchObject({ isError: true });
