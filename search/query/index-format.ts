@@ -2,7 +2,7 @@
  * Format of the artifact and of its pages. With another one, an index is rebuilt from all files, and what was crawled or
  * read as a thread is read again.
  */
-export const indexFormat = 19;
+export const indexFormat = 20;
 
 /** Oldest format that can be searched until the index is rebuilt: later ones only read pages in another way. */
 const oldestSearchedFormat = 8;

@@ -5,8 +5,9 @@ import { isRecord, listOf, textOf } from './front-matter.ts';
 import { describeContent, describeSchema, resolveReference } from './openapi-schema.ts';
 
 export interface Operation {
+  /** `GET`; `Webhook` for a webhook. */
   method: string;
-  /** As in the file: `/users/{id}`. */
+  /** As in the file: `/users/{id}`, or the name of a webhook. */
   route: string;
   title: string;
   description?: string;
@@ -42,19 +43,28 @@ export function readOperations(
   if (!isRecord(api)) return null;
   if (/^[23]/.test(textOf(api.asyncapi) ?? '')) return asyncOperations(api);
   const isOpenApi = textOf(api.openapi)?.startsWith('3') === true || textOf(api.swagger)?.startsWith('2') === true;
-  if (!isRecord(api.paths) || !isOpenApi) return null;
+  if (!isOpenApi || !(isRecord(api.paths) || isRecord(api.webhooks))) return null;
   const base = textOf(api.basePath)?.replace(/(?<!\/)\/+$/, '') ?? '';
   const operations: Operation[] = [];
   let left = mostDetails;
-  for (const [route, found] of Object.entries(api.paths)) {
-    const item = resolveReference(api, found);
-    if (!isRecord(item)) continue;
-    for (const method of methods) {
-      const operation = item[method];
-      if (!isRecord(operation)) continue;
-      const details = left > 0 ? detailsOf(api, item, operation) : '';
-      left -= details.length;
-      operations.push({ ...operationOf(item, operation, { method: method.toUpperCase(), route, base }), details });
+  for (const kind of ['paths', 'webhooks'] as const) {
+    const items = api[kind];
+    if (!isRecord(items)) continue;
+    for (const [route, found] of Object.entries(items)) {
+      const item = resolveReference(api, found);
+      if (!isRecord(item)) continue;
+      for (const name of methods) {
+        const operation = item[name];
+        if (!isRecord(operation)) continue;
+        const details = left > 0 ? detailsOf(api, item, operation) : '';
+        left -= details.length;
+        const method = name.toUpperCase();
+        const at =
+          kind === 'paths'
+            ? { method, route, place: `Endpoint \`${method} ${base}${route}\`` }
+            : { method: 'Webhook', route, place: `Webhook \`${route}\` (${method})` };
+        operations.push({ ...operationOf(item, operation, at), details });
+      }
     }
   }
   return operations;
@@ -63,16 +73,12 @@ export function readOperations(
 function operationOf(
   item: Record<string, unknown>,
   operation: Record<string, unknown>,
-  { method, route, base }: { method: string; route: string; base: string },
+  { method, route, place }: { method: string; route: string; place: string },
 ): Omit<Operation, 'details'> {
   const summary = textOf(operation.summary);
   const id = textOf(operation.operationId);
   const description = textOf(operation.description) ?? textOf(item.description);
-  const lead = [
-    `Endpoint \`${method} ${base}${route}\``,
-    id === undefined ? '' : `Operation \`${id}\``,
-    description ?? '',
-  ];
+  const lead = [place, id === undefined ? '' : `Operation \`${id}\``, description ?? ''];
   return {
     method,
     route,

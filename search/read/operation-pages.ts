@@ -32,14 +32,15 @@ export function operationPages(
     });
 }
 
-/** Front matter names an operation as `METHOD /path`, preceded by the file if there are several. */
+/** Front matter names an operation as `METHOD /path` or `webhook name`, preceded by the file if there are several. */
 export function operationNamed(text: string | undefined, apis: OperationFile[]): Operation | null {
-  const match = text === undefined ? null : /(?:^|\s)([A-Za-z]{3,7})\s+(\/\S*)$/.exec(text);
+  const match = text === undefined ? null : /(?:^|\s)([A-Za-z]{3,7})\s+(\S+)$/.exec(text);
   if (match === null || text === undefined) return null;
   const file = text.slice(0, match.index).replace(/^\/+/, '').trim();
   const candidates = apis.filter(
     (api) => file === '' || api.path === file || api.path.endsWith(`/${posix.basename(file)}`),
   );
   const operations = (candidates.length > 0 ? candidates : apis).flatMap((api) => api.operations);
-  return operations.find(({ method, route }) => method === match[1]?.toUpperCase() && route === match[2]) ?? null;
+  const named = match[1]?.toUpperCase();
+  return operations.find(({ method, route }) => method.toUpperCase() === named && route === match[2]) ?? null;
 }

@@ -36,6 +36,36 @@ it('bounds the text of one operation', () => {
   expect(operation?.details).toHaveLength(200_000);
 });
 
+it('reads the webhooks of version 3.1, with or without paths', async () => {
+  const api = {
+    openapi: '3.1.0',
+    webhooks: {
+      craneMoved: {
+        post: {
+          summary: 'A crane has moved',
+          requestBody: {
+            content: { 'application/json': { schema: { type: 'object', properties: { crane: { type: 'string' } } } } },
+          },
+          responses: { '200': { description: 'It was received.' } },
+        },
+      },
+      craneStopped: { post: { description: 'Sent when a crane stops.' } },
+    },
+  };
+  const [moved, stopped] = operationsOf(JSON.stringify(api));
+  expect(moved).toMatchObject({ title: 'A crane has moved', slug: 'a-crane-has-moved' });
+  expect(moved?.lead).toBe('Webhook `craneMoved` (POST)');
+  expect(moved?.details).toContain('- `crane` (string)');
+  expect(stopped).toMatchObject({ title: 'Webhook craneStopped', slug: 'webhook-cranestopped' });
+  const files = [
+    fileOf('api.json', JSON.stringify({ ...api, paths: { '/cranes': { get: { summary: 'List cranes' } } } })),
+    fileOf('moved.mdx', '---\ntitle: Moved\nopenapi: webhook craneMoved\n---\n\nOurs.\n'),
+  ];
+  const pages = await readPages(files);
+  expect(pages.map(({ path }) => path).toSorted()).toEqual(['api/list-cranes', 'api/webhook-cranestopped', 'moved']);
+  expect(pages.find(({ path }) => path === 'moved')?.content).toContain('`crane`');
+});
+
 it('reads descriptions in several files, wherever they refer to each other', async () => {
   const files = [
     fileOf(
