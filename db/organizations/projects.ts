@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { SecretBox } from '../../lib/encryption/secret-box.ts';
 import type { ReasoningEffort } from '../../lib/inputs/model-choice.ts';
+import { isSameRepository } from '../../lib/inputs/repository.ts';
 import { writeAudit } from './audit.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { canBeId, newId } from '../ids.ts';
@@ -223,11 +224,12 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>) {
   async function findOn({ organizationId }: Owner, repository: string | null): Promise<ProjectRow | null> {
     const { rows } = await pool.query<ProjectRow>(
       `select ${projectColumns} from projects where organization_id = $1
-       order by repository = $2 desc nulls last, created_at, id limit 2`,
+       order by repository = $2 desc nulls last, lower(repository) = lower($2) desc nulls last, created_at, id limit 2`,
       [organizationId, repository],
     );
     const [first = null, second] = rows;
-    return first?.repository === repository || second === undefined ? first : null;
+    if (first === null || second === undefined) return first;
+    return repository !== null && isSameRepository(first.repository, repository) ? first : null;
   }
 
   /** Oldest first. Throws InvalidCursorError. */

@@ -9,6 +9,7 @@ import { createAccessStore } from '../../../db/for-service/access.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { buildProject } from '../../support/database/build.ts';
 import { seedProject } from './seed.ts';
 
 let database: TestDatabase;
@@ -92,6 +93,19 @@ it('stores organizations and projects as they were created, and each project for
   expect((await projects.list(other, { limit: 10 })).rows).not.toContainEqual(project);
   expect(await projects.update(other, project.id, { name: 'stolen', forgeToken: 'token' })).toBeNull();
   expect(await projects.get(operator, project.id)).toEqual(project);
+});
+
+it('finds the project on a repository whatever the case of its address', async () => {
+  const { organizationId } = await buildProject(database.pool, { repository: 'https://github.com/acme/app' });
+  const docs = await buildProject(database.pool, { organizationId, repository: 'https://github.com/Acme/Docs' });
+  await buildProject(database.pool, { organizationId, repository: '/srv/Docs' });
+  const { findOn } = createProjectStore(database.pool, createSecretBox([]));
+  const owner = { organizationId };
+  expect(await findOn(owner, 'https://github.com/acme/docs')).toEqual(docs);
+  const same = await buildProject(database.pool, { organizationId, repository: 'https://github.com/acme/docs' });
+  expect(await findOn(owner, 'https://github.com/acme/docs')).toEqual(same);
+  for (const other of ['/srv/docs', 'https://github.com/acme/other', null])
+    expect(await findOn(owner, other)).toBeNull();
 });
 
 it('creates one pull request per head, numbered within its repository', async () => {
