@@ -29,16 +29,16 @@ export const captchaUnavailable = fixed(503, 'The CAPTCHA cannot be verified at 
 export function roleTooLow(needed: Role): ApiError {
   return new ApiError(
     403,
-    `This needs the role ${needed}. Ask an admin of the organization for a key or a sign-in link with that role.`,
+    `This requires the ${needed} role. Ask an admin of the organization for a key or a sign-in link with that role.`,
   );
 }
 
 /** Returns the error for a key that would change what it may do itself. */
-export const ownRole = fixed(409, 'A key cannot change its own role. Use another key with the role admin.');
+export const ownRole = fixed(409, 'A key cannot change its own role. Use another key with the admin role.');
 /** Returns the error for a key without which nobody could administer the organization. */
 export const lastAdminKey = fixed(
   409,
-  'This is the last key of the organization with the role admin. Create another one first.',
+  'This is the last key of the organization with the admin role. Create another one first.',
 );
 /** Returns the error for an organization that the browser has no session of. */
 export const notSignedInTo = fixed(

@@ -86,7 +86,7 @@ export function Missing({ analytics: { gaps }, selection }: SectionProps) {
   return (
     <section>
       <SectionHead title="Missing pages" table="gaps" selection={selection} />
-      {gaps.length === 0 && <p className="quiet">No question was left without an answer.</p>}
+      {gaps.length === 0 && <p className="quiet">No gaps in this period.</p>}
       {gaps.length > 0 && (
         <Table name="Missing pages" columns={['Question', 'Asked', 'Last', 'State']}>
           {gaps.map(({ id, label, count: times, lastAskedAt, state }) => (

@@ -17,9 +17,9 @@ export function PlaygroundStart({ domain }: { domain: string }) {
       </h2>
       {/* takes its place before it is known */}
       <p style={{ visibility: site.isPending ? 'hidden' : undefined }}>
-        It answers as on your website: from the{' '}
+        It gives the same answers as on your website, from the{' '}
         {typeof site.data?.index.pages === 'number' ? plural(site.data.index.pages, 'page') : 'pages'} of this site,
-        with its sources. The passages that the search finds for your question are listed with their scores.
+        with sources. The passages found for your question are listed with their scores.
       </p>
       {site.data?.index.version === null && <p>The site is not indexed yet, so it has no answers.</p>}
       {site.data?.starterQuestions.length === 0 && (

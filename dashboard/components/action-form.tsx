@@ -75,7 +75,7 @@ export function ActionForm({ label, action, draft, children, name, role = 'admin
       ) : (
         <fieldset className="form-locked" disabled>
           {children}
-          <p className="hint">This needs the role {role}.</p>
+          <p className="hint">Requires the {role} role.</p>
         </fieldset>
       )}
     </form>

@@ -48,7 +48,7 @@ export function SignIn({ current = null }: { current?: string | null }) {
         <Why hasEnded={hasEnded} signIn={signIn} />
         {current !== null && (
           <p>
-            You are signed in to {plain(current)}, and stay so. <a href="/jobs">Go back</a>
+            You are still signed in to {plain(current)}. <a href="/jobs">Go back</a>
           </p>
         )}
         <p className="quiet">

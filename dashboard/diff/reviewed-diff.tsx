@@ -43,11 +43,11 @@ export function ReviewedDiff({ job, patch, earlier = null, onSent }: ReviewedDif
     showNewTurn();
   });
   if (standing.data === undefined) return <DiffView patch={patch} />;
-  const refusal = may ? refusalOfMessage(standing.data) : 'This needs the role member.';
+  const refusal = may ? refusalOfMessage(standing.data) : 'Requires the member role.';
   if (refusal !== null)
     return (
       <>
-        <p className="hint">Lines cannot be commented on. {refusal}</p>
+        <p className="hint">You cannot comment on lines. {refusal}</p>
         <DiffView patch={patch} />
       </>
     );

@@ -95,7 +95,7 @@ function Configurations({ configurations }: Evaluation) {
 const verdicts = {
   better: 'The second configuration is better.',
   worse: 'The second configuration is worse.',
-  undecided: 'No difference is proven.',
+  undecided: 'The difference is not significant.',
 };
 
 function Comparison({ better, worse, pairs, difference, pValue, verdict }: NonNullable<Evaluation['comparison']>) {

@@ -109,7 +109,7 @@ function QuestionFields({ draft, path, onChange }: QuestionFieldsProps) {
         label="Earlier questions, one per line"
         {...field('history')}
         rows={2}
-        hint="Makes it a follow-up question."
+        hint="With earlier questions, this one is a follow-up."
       />
       <Check label="The documentation should answer it" {...field('expectsAnswer')} />
       {draft.expectsAnswer && (

@@ -32,7 +32,7 @@ export function effectOfMessage({
   status,
   details,
 }: Pick<Job, 'status'> & { details: Pick<Job['details'], 'pullRequest' | 'waiting'> }): string {
-  if (details.waiting?.for === 'approval') return 'The agent plans again with this.';
+  if (details.waiting?.for === 'approval') return 'The agent revises its plan with this.';
   if (details.waiting?.for === 'answer') return 'The agent gets this as the answer to its question.';
   if (status === 'active') return 'The agent reads this before its next step.';
   switch (details.pullRequest?.state) {

@@ -38,7 +38,7 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
     showEnd();
   });
   const may = useMay('member');
-  const refusal = may ? refusalOfMessage(standing) : 'To send a message, you need the role member.';
+  const refusal = may ? refusalOfMessage(standing) : 'Sending messages requires the member role.';
   if (refusal !== null) return <p className="quiet">{refusal}</p>;
   return (
     <Form

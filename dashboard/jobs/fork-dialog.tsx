@@ -73,7 +73,7 @@ function ForkForm({ job, turn, step }: ForkProps) {
     >
       <Heading slot="title">Fork from step {step}</Heading>
       <p className="quiet">
-        A new job starts with the conversation and the files as of this step and continues on a branch of its own.
+        A new job starts with the conversation and the files as of this step and continues on its own branch.
       </p>
       <TextField className="field" value={prompt} onChange={(prompt) => change({ prompt })} autoFocus>
         <Label className="label">Instructions (optional)</Label>

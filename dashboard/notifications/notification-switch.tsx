@@ -40,7 +40,7 @@ async function askForPermission(): Promise<string | null> {
     case 'denied':
       return 'The browser blocks notifications from this site. Allow them in its site settings.';
     case 'default':
-      return 'The browser did not allow notifications. Switch them on again to be asked again.';
+      return 'The browser did not allow notifications. Switch them on again, then allow them.';
   }
 }
 

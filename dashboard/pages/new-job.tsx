@@ -64,11 +64,7 @@ export interface Fields {
 /** Shows the form for a new job. */
 export function NewJobPage() {
   useTitle('New job');
-  return useMay('member') ? (
-    <NewJob />
-  ) : (
-    <EmptyNote title="New job">To start a job, you need the role member.</EmptyNote>
-  );
+  return useMay('member') ? <NewJob /> : <EmptyNote title="New job">Starting jobs requires the member role.</EmptyNote>;
 }
 
 function NewJob() {
@@ -209,7 +205,7 @@ function NewJob() {
               rows={2}
               isCode
               placeholder="provider/model"
-              hint="Each is asked only while those before it are down."
+              hint="Used in this order when a model is down."
             />
             <div className="field-pair">
               <Choice

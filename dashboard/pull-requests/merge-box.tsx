@@ -135,7 +135,7 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
               label="Close"
               what="Close the pull request"
               title="Close this pull request?"
-              text="Its branch stays. A follow-up message to the job opens a new pull request."
+              text="Its branch remains. A follow-up message to the job opens a new pull request."
               isDisabled={merge.isMerging}
               act={() => act(id, 'close')}
               onDone={show}
@@ -181,7 +181,7 @@ function headingOf(cause: Mergeability['cause'], base: string): string {
     case 'rules':
       return 'Merging is blocked.';
     case 'access':
-      return 'Docket may not merge this.';
+      return 'Docket lacks permission to merge.';
     case null:
       return 'Cannot be merged yet.';
   }

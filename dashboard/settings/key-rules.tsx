@@ -58,13 +58,15 @@ export function KeyRuleFields({
         rows={3}
         isCode
         placeholder="https://docs.example.com"
-        hint="Empty for all. https://*.example.com allows any one name in the place of the *."
+        hint="Empty for all. In https://*.example.com, * stands for one name."
       />
       {draft.allowedOrigins.trim() !== '' && (
         <Check label="Also allow requests from no website, such as servers and agents" {...field('allowsNoOrigin')} />
       )}
-      <Check label="Require a proof of work, which makes scripted use expensive" {...field('proofOfWork')} />
-      <p className="hint">The widget and @docket/react solve it on their own. Other clients have to be changed.</p>
+      <Check label="Require a proof of work to make scripted use expensive" {...field('proofOfWork')} />
+      <p className="hint">
+        The widget and @docket/react solve it automatically. Other clients must solve it themselves.
+      </p>
       <div className="field-pair">
         <Field label="Requests per minute" {...field('requestsPerMinute')} type="number" placeholder="no limit" />
         <Field label="Requests per day" {...field('requestsPerDay')} type="number" placeholder="no limit" />

@@ -49,8 +49,9 @@ export function KeysPage() {
       </LongList>
       <h2>API keys</h2>
       <p className="quiet">
-        An admin key is secret, for servers and for this dashboard; its role limits what it may do. An assistant key is
-        public and safe to embed in a page. Give each person a key with their name: it appears beside what they do.
+        An admin key is secret: use it on servers and in this dashboard. Its role limits what it may do. An assistant
+        key is public and safe to embed in a page. Give each person a key with their name; the name appears next to
+        their actions.
       </p>
       <NewKey />
       <Loaded query={keys} problem="Keys could not be loaded">

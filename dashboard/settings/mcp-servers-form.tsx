@@ -89,7 +89,7 @@ function ServersForm({ projectId, servers, save }: ServersFormProps) {
   return (
     <ActionForm label="Update MCP servers" action={action} draft={form}>
       <h3>MCP servers</h3>
-      {drafts.length === 0 && <p className="hint">None. Agents may call the tools of servers that you add.</p>}
+      {drafts.length === 0 && <p className="hint">None. Agents may call the tools of the servers that you add.</p>}
       {drafts.map((draft, at) => (
         <details key={at} className="inner" open={at >= servers.length}>
           <summary>MCP server {draft.name}</summary>
@@ -145,7 +145,7 @@ function TargetFields({ draft, field }: { draft: Draft; field: ReturnType<typeof
           isRequired
           isCode
           placeholder={'npx\n-y\n@example/server'}
-          hint="Starts on the worker, in a sandbox of its own without the repository."
+          hint="Starts on the worker, in its own sandbox without the repository."
         />
         <Field
           label="Environment variables, one NAME=value per line"
@@ -153,7 +153,7 @@ function TargetFields({ draft, field }: { draft: Draft; field: ReturnType<typeof
           rows={2}
           isCode
           placeholder={draft.envNames.length > 0 ? `${draft.envNames.join(', ')}; new lines replace all` : ''}
-          hint="Stored encrypted and never shown again. A new command needs them again."
+          hint="Stored encrypted and never shown again. If you change the command, enter them again."
         />
       </>
     );
@@ -166,7 +166,7 @@ function TargetFields({ draft, field }: { draft: Draft; field: ReturnType<typeof
         {...field('authorization')}
         isCode
         placeholder={draft.headerNames.length > 0 ? 'set; a new value replaces all headers' : 'Bearer …'}
-        hint="Stored encrypted and never shown again. A new URL needs it again."
+        hint="Stored encrypted and never shown again. If you change the URL, enter it again."
       />
     </>
   );

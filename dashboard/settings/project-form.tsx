@@ -128,7 +128,7 @@ function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(changed: 
         rows={2}
         isCode
         placeholder="service default"
-        hint="Jobs use the first; the others are fallbacks for when those before them are down."
+        hint="Jobs use the first model. The others are fallbacks, used in this order when a model is down."
       />
       <div className="field-triple">
         <Choice label="Reasoning effort" {...field('reasoningEffort')} options={effortsWith("the model's own")} />

@@ -72,7 +72,7 @@ function ProjectPanel({ project }: { project: Project }) {
       )}
       <Only role="admin">
         <div className="danger">
-          <p className="hint">Deletes its jobs, webhooks and credentials, too.</p>
+          <p className="hint">Also deletes its jobs, webhooks and credentials.</p>
           <Confirm
             label="Delete project"
             what="Delete"

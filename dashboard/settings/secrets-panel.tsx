@@ -39,7 +39,7 @@ export function SecretsPanel({ projectId }: { projectId: string }) {
                   label="Delete"
                   what="Delete"
                   title={`Delete ${secret.name}?`}
-                  text="Later setups do not have it."
+                  text="Later setups run without it."
                   act={() => {
                     const path = { id: projectId, name: secret.name };
                     return done(api.DELETE('/v1/projects/{id}/secrets/{name}', { params: { path } }));
@@ -59,7 +59,7 @@ export function SecretsPanel({ projectId }: { projectId: string }) {
         onChange={setValue}
         isRequired
         type="password"
-        hint="An environment variable of the setup. Agents do not have it, and it is never shown again."
+        hint="An environment variable of the setup. Agents cannot read it, and it is never shown again."
       />
     </ActionForm>
   );

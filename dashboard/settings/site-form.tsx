@@ -132,7 +132,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
           {...field('requestsPerMinute')}
           type="number"
           placeholder="no limit"
-          hint="Of all readers together."
+          hint="For all readers together."
         />
         <Field label="Requests per day" {...field('requestsPerDay')} type="number" placeholder="no limit" />
       </div>
@@ -166,7 +166,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
         label="Starter questions, one per line"
         {...field('starterQuestions')}
         rows={3}
-        hint="The chat and /suggest offer them before a reader has typed."
+        hint="The chat and /suggest offer them before a reader types."
       />
     </ActionForm>
   );
@@ -198,7 +198,7 @@ function GuardFields({
           name="indexGuard.margin"
           type="number"
           isRequired
-          hint="An index is refused if it passes fewer questions than the current one by more than this share."
+          hint="A new index is rejected if it passes fewer questions than the current one by more than this share."
         />
       )}
     </div>

@@ -90,7 +90,7 @@ export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unkn
   return (
     <ActionForm label="Update sources" action={save} draft={form}>
       <h3>More sources</h3>
-      {drafts.length === 0 && <p className="hint">None. Pages of more sources appear below a path of their own.</p>}
+      {drafts.length === 0 && <p className="hint">None. Each source appears below its own path.</p>}
       {drafts.map((draft, at) => (
         <fieldset key={at} className="field-group">
           <legend className="label">{`Source ${at + 1}`}</legend>
@@ -171,7 +171,7 @@ function SourceFields({ draft, path, onChange }: SourceFieldsProps) {
         label="Weight"
         {...field('weight')}
         isRequired
-        hint="0.1 to 10. At 2 its pages rank about 7% higher, at 0.5 about 7% lower."
+        hint="0.1 to 10. At 2, its pages rank about 7% higher; at 0.5, about 7% lower."
       />
     </div>
   );

@@ -151,7 +151,7 @@ function SiteCard({ site }: { site: Site }) {
         <SiteSourcesForm site={site} onSaved={refresh} />
         <Only role="admin">
           <div className="danger">
-            <p className="hint">Deletes the index and the conversations, too.</p>
+            <p className="hint">Also deletes its index and conversations.</p>
             <Confirm
               label="Delete site"
               what="Delete"

@@ -52,7 +52,7 @@ function WebhooksOf({ projectId }: { projectId: string }) {
         <>
           {webhooks.length === 0 && (
             <EmptyNote title="No webhooks yet">
-              A webhook calls a URL of yours when a job ends, waits or is merged.
+              A webhook sends a request to your URL when a job ends or waits, or when its pull request is merged.
             </EmptyNote>
           )}
           {secret !== null && <ShownOnce secret={secret} />}

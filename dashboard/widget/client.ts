@@ -210,7 +210,7 @@ export function createClientWith(
 export async function accepted(response: Response): Promise<Response> {
   if (response.ok) return response;
   const sentence = stringIn(parseJson(await response.text()), 'error');
-  throw new AnswerError(response.status, sentence ?? `The assistant answered with status ${response.status}.`);
+  throw new AnswerError(response.status, sentence ?? `The assistant responded with status ${response.status}.`);
 }
 
 function eventsOf({ body }: Response): AsyncIterable<AnswerEvent> {

@@ -7,8 +7,7 @@ const [site, key] = [given.get('site'), given.get('key')];
 if (site === null || key === null) {
   const status = document.querySelector('#status');
   if (status !== null) {
-    status.textContent =
-      'Name a site and an assistant API key in the address: /widget-demo.html#site=docs&key=svc_dsc_…';
+    status.textContent = 'Add a site and an assistant API key to the URL: /widget-demo.html#site=docs&key=svc_dsc_…';
   }
 } else if (valueIn(window, 'Docket') === undefined) {
   const script = document.createElement('script');

@@ -27,7 +27,7 @@ export type WidgetSettings = Required<
 export function optionsOfScript(script: HTMLScriptElement): WidgetOptions | null {
   const { site, key, baseUrl, user, pagesUrl, theme, dir, hotkey, button, questions } = script.dataset;
   if (site === undefined || key === undefined) {
-    if (site !== key) throw new Error('Docket: the script tag of the chat needs both data-site and data-key.');
+    if (site !== key) throw new Error('Docket: the script tag of the chat requires both data-site and data-key.');
     return null;
   }
   return {

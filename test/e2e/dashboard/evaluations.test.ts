@@ -36,7 +36,7 @@ describe.runIf(chromiumPath !== null)('the evaluations page', () => {
     ]);
     await page.waitForURL(/id=eval_/);
     await page.getByRole('heading', { name: 'Basics: completed' }).waitFor();
-    await page.getByText('No difference is proven.').waitFor();
+    await page.getByText('The difference is not significant.').waitFor();
     const sides = page.getByRole('group', { name: 'Configurations' });
     await sides.getByRole('row', { name: /^First offline\/extract 5 / }).waitFor();
     await sides.getByRole('row', { name: /^Second offline\/extract 2 / }).waitFor();

@@ -114,7 +114,7 @@ describe.runIf(chromiumPath !== null && hasOpenssl)('a pull request on GitHub', 
     const { projectId, pull } = await showPull(page, 'desk');
     const grants = await withoutMergeGrant(shared.forge, { api: apiOf(), pool: shared.pool, projectId });
     await checkAgain(page);
-    await page.getByText('Docket may not merge this.').waitFor();
+    await page.getByText('Docket lacks permission to merge.').waitFor();
     await page.getByRole('link', { name: 'Open on GitHub', exact: true }).waitFor();
     expect(await page.getByRole('button', { name: 'Ask the agent to resolve' }).count()).toBe(0);
     await checkLooks(page, 'hosted-access');

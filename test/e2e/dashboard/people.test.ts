@@ -31,7 +31,7 @@ describe.runIf(chromiumPath !== null)('people', () => {
     const newJob = other.getByRole('link', { name: 'New job' });
     expect(await newJob.count()).toBe(0);
     await other.goto(new URL(path, shared.stack.localJson.baseUrl).href);
-    await other.getByText('To send a message, you need the role member.').waitFor();
+    await other.getByText('Sending messages requires the member role.').waitFor();
     await other.getByRole('button', { name: 'Compare with…' }).waitFor();
     await other.getByRole('button', { name: 'Inspect step 1' }).waitFor();
     expect(await other.getByRole('button', { name: /^(Cancel|Archive|Delete|Send|Fork .*)$/ }).count()).toBe(0);
@@ -42,7 +42,7 @@ describe.runIf(chromiumPath !== null)('people', () => {
     await expect.poll(() => parts.allInnerTexts()).toEqual(['Projects', 'Sites']);
     await other.locator('details.panel summary').first().click();
     expect(await other.getByLabel('Budget per day (USD)').first().isDisabled()).toBe(true);
-    await other.getByText('This needs the role admin.').first().waitFor();
+    await other.getByText('Requires the admin role.').first().waitFor();
     expect(await other.getByRole('button', { name: /^(Save|Delete project)$/ }).count()).toBe(0);
     expect(await other.getByText(/New project|Deletes its jobs/).count()).toBe(0);
     await checkLooks(other, 'project-of-viewer-light');

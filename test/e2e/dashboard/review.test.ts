@@ -138,7 +138,7 @@ describe.runIf(chromiumPath !== null)('comments on lines', () => {
     const { page } = visit;
     await file(page, 'README.md').getByRole('button', { name: 'Comment on line 1' }).waitFor();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
-    await page.getByText('Lines cannot be commented on. An archived job accepts no messages.').waitFor();
+    await page.getByText('You cannot comment on lines. An archived job accepts no messages.').waitFor();
     await expect.poll(() => page.getByRole('button', { name: /^Comment on/ }).count()).toBe(0);
   });
 });

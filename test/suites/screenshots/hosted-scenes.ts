@@ -53,7 +53,7 @@ export async function createHostedScenes({ forge, modelName, ...stage }: HostedS
     scenes,
     async withoutGrant() {
       await withoutMergeGrant(forge, { ...stage, projectId });
-      return [scene('hosted-access', ready, 'Docket may not merge this.')];
+      return [scene('hosted-access', ready, 'Docket lacks permission to merge.')];
     },
   };
 }

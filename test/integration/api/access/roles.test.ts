@@ -53,7 +53,7 @@ describe('a role', () => {
         json: bodyOf(operation, ids),
       });
       if (status !== 403) continue;
-      expect(body.error).toMatch(/^This needs the role (admin|member)\./);
+      expect(body.error).toMatch(/^This requires the (admin|member) role\./);
       refused.push(operation.id);
     }
     const expected = operations.filter(({ id }) => !includesRole(role, needed.get(id)!)).map(({ id }) => id);
@@ -109,7 +109,7 @@ describe('a role', () => {
     const refused = await revoke(own.row.id, own.key);
     expect([refused.status, refused.body.error]).toEqual([
       409,
-      'This is the last key of the organization with the role admin. Create another one first.',
+      'This is the last key of the organization with the admin role. Create another one first.',
     ]);
     expect((await revoke(member.row.id, own.key)).status).toBe(204);
     const second = await build('admin');
