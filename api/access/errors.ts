@@ -14,7 +14,7 @@ export const proofRefused = fixed(
 /** Returns the error for a proof of work whose challenge has expired. */
 export const proofOutdated = fixed(428, `The X-Proof-Of-Work has expired. ${howToProve}`);
 /** Returns the error for a proof of work that has served all its requests. */
-export const proofSpent = fixed(428, `The X-Proof-Of-Work was used for as many requests as it allows. ${howToProve}`);
+export const proofSpent = fixed(428, `The X-Proof-Of-Work has reached its limit of requests. ${howToProve}`);
 /** Returns the error for a challenge without the response of the CAPTCHA that the key requires. */
 export const captchaRequired = fixed(400, 'This API key requires a CAPTCHA. Send its response as captcha.');
 /** Returns the error for a response that the CAPTCHA's provider does not accept. */

@@ -13,7 +13,7 @@ export type ReaderAccess = (request: { caller: ApiCaller; site: SiteRow; token: 
 export const readerTokenHeader = {
   'X-Reader-Token': z.string().default('').meta({
     description:
-      'A JSON Web Token, signed with the key of the site, whose `groups` the reader is in. Without it, pages with groups do not exist. Responses have `Vary: X-Reader-Token`.',
+      'A JSON Web Token, signed with the key of the site, with the `groups` of the reader. Without it, pages with groups are hidden. Responses have `Vary: X-Reader-Token`.',
   }),
 };
 

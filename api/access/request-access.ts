@@ -87,7 +87,7 @@ export function createRequestAccess({
     verifyKey,
     sessions: service.signedIn,
     cookie,
-    onExposedKey: (keyId) => log.warn({ keyId }, 'an admin key came from a browser: revoke it'),
+    onExposedKey: (keyId) => log.warn({ keyId }, 'a browser sent an admin key; revoke it'),
   });
   function admitted<Caller extends ApiCaller>(ctx: AppContext, caller: Caller): Caller {
     holders.name(caller.organizationId);

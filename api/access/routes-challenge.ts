@@ -16,7 +16,7 @@ export const challengeRoutes = {
     path: '/discovery/v1/challenge',
     summary: 'Returns a challenge for a key that requires a proof of work or a CAPTCHA.',
     description:
-      'Find a whole number `nonce` so that the SHA-256 digest of `{challenge}.{nonce}` begins with `bits` zero bits, and send that text as `X-Proof-Of-Work` with each request of the key. It is valid for the website that asked for it. For a key with a CAPTCHA, send the response of the CAPTCHA; then any number is a solution.',
+      'Find a whole number `nonce` so that the SHA-256 digest of `{challenge}.{nonce}` begins with `bits` zero bits, and send that text as `X-Proof-Of-Work` with each request of the key. It is valid for the website that requested it. For a key with a CAPTCHA, send the response of the CAPTCHA; then any number solves the challenge.',
     key: 'assistant-unproven',
     body: z
       .object({
@@ -26,7 +26,7 @@ export const challengeRoutes = {
     errors: [503],
     responses: {
       200: json(
-        'The challenge. It is harder the more of them the key and the address have asked for.',
+        'The challenge. It becomes harder with each one that the key or the IP address requests.',
         z.object({ challenge: z.string(), bits: z.int(), expiresAt: time }),
       ),
     },

@@ -39,5 +39,5 @@ function checkBudget(
   { variable, ceiling }: { variable: string; ceiling: number | null },
 ): void {
   if (ceiling === null || (micros ?? 0) <= ceiling) return;
-  throw invalidRequest(`${field} must be at most ${ceiling / 1e6}, which the operator set (${variable}).`);
+  throw invalidRequest(`${field} must be at most ${ceiling / 1e6}, the limit that the operator set (${variable}).`);
 }

@@ -36,7 +36,7 @@ const rules = {
   }),
   proofOfWork: z.boolean().meta({
     description:
-      'Whether an assistant key requires that each client solves a challenge first. The widget and @docket/react do.',
+      'Whether clients of an assistant key must solve a challenge first. The widget and @docket/react do so.',
   }),
   ...requestLimits('Requests with an assistant key'),
 };

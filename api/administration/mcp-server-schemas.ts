@@ -22,11 +22,11 @@ const serverSchema = closedBody({
   name: serverNameSchema.meta({ description: 'Tools of the server are offered as name__tool.' }),
   url: serverUrlSchema.nullable().default(null).meta({
     description:
-      'Address for streamable HTTP: https at a public host, or any host that DOCKET_PRIVATE_HOSTS of the worker lists.',
+      'URL for streamable HTTP: https on a public host, or any host listed in DOCKET_PRIVATE_HOSTS of the worker.',
   }),
   command: serverCommandSchema.nullable().default(null).meta({
     description:
-      'In place of a URL: the program and its arguments. It speaks the protocol over its standard input and output, in a sandbox of its own.',
+      'Instead of a URL: the program and its arguments. It speaks MCP over standard input and output, in its own sandbox.',
   }),
   tools: z
     .array(toolNameSchema)
@@ -36,7 +36,7 @@ const serverSchema = closedBody({
     .meta({ description: 'The tools that agents may call; null for all.' }),
   readOnly: z.enum(readOnlyChoices).default('annotated').meta({
     description:
-      'Which calls count as read-only: those of tools that the server annotates so, all, or none. Any other call is made at most once.',
+      'Which calls count as read-only: those of tools that the server annotates as read-only, all, or none. Any other call is made at most once.',
   }),
   headers: z
     .array(closedBody({ name: headerNameSchema, value: headerValueSchema }))
@@ -44,7 +44,8 @@ const serverSchema = closedBody({
     .optional()
     .meta({
       writeOnly: true,
-      description: 'Stored encrypted, never returned. If omitted, those of the server with this name and url stay.',
+      description:
+        'Stored encrypted, never returned. If omitted, a server with the same name and url keeps its headers.',
     }),
   env: z
     .array(closedBody({ name: variableNameSchema, value: secretValueSchema }))
@@ -53,7 +54,7 @@ const serverSchema = closedBody({
     .meta({
       writeOnly: true,
       description:
-        'Environment variables of the command. Stored encrypted, never returned. If omitted, those of the server with this name and command stay.',
+        'Environment variables of the command. Stored encrypted, never returned. If omitted, a server with the same name and command keeps its variables.',
     }),
 })
   .refine(({ url, command }) => (url === null) !== (command === null), 'must have either a url or a command')

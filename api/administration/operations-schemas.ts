@@ -41,7 +41,7 @@ export const operationsSchema = z.object({
     .max(mostNamed)
     .meta({
       description:
-        'Turns that ended, by the model of their job, and the cost of the calls that a model answered or lost; the models with the most turns.',
+        'Turns that ended, by the model of their job, and the cost of its calls, including lost ones; the models with the most turns.',
     }),
   projects: z
     .array(z.object({ projectId: z.string(), name: z.string().nullable(), ...namedFigures }))

@@ -65,7 +65,7 @@ const settings = {
     .meta({ description: "provider/model of its jobs; null for the service's default." }),
   models: modelListSchema.nullable().meta({
     description:
-      "Models of its jobs in the order they are asked: each only while those before it are down. In place of model; null for the service's default.",
+      "Models of its jobs: the first, then fallbacks in the order in which they are used while those before them are down. Instead of model; null for the service's default.",
   }),
   reasoningEffort: reasoningEffortSchema
     .nullable()
@@ -90,7 +90,7 @@ const settings = {
   }),
   mayRun: z.boolean().meta({ description: 'Whether agents may run commands; requires a worker with a sandbox.' }),
   plan: planSchema.meta({ description: 'Whether a person approves the plan of a job before it changes anything.' }),
-  ask: z.boolean().meta({ description: 'Whether agents may put questions to a person and wait for the answer.' }),
+  ask: z.boolean().meta({ description: 'Whether agents may ask a person questions and wait for the answers.' }),
   selfReview: z.boolean().nullable().meta({
     description: "Whether agents review their change before it is published; null for the service's setting.",
   }),

@@ -68,8 +68,7 @@ export const keyRoutes = {
     method: 'get',
     path: '/v1/audit',
     summary: "Lists the audit log, newest first: changes over HTTP and by the operator's command line.",
-    description:
-      'With filters, a page may have fewer entries than its limit, also none, and a nextCursor nevertheless.',
+    description: 'With filters, a page may have fewer entries than its limit, or none, and still have a nextCursor.',
     role: 'admin',
     query: auditQuerySchema,
     responses: { 200: json('A page of entries.', auditPageSchema) },

@@ -23,7 +23,7 @@ export const projectSecretRoutes = {
   listProjectSecrets: defineRoute({
     method: 'get',
     path: '/v1/projects/{id}/secrets',
-    summary: "Lists the secrets of the setup of a project's jobs, without their values.",
+    summary: 'Lists the setup secrets of a project, without their values.',
     params: { id },
     responses: {
       200: json('The secrets, by name.', z.object({ secrets: z.array(secretSchema).max(mostSecrets) })),
@@ -32,8 +32,8 @@ export const projectSecretRoutes = {
   setProjectSecret: defineRoute({
     method: 'post',
     path: '/v1/projects/{id}/secrets',
-    summary: "Sets a secret of the setup of a project's jobs, new or existing.",
-    description: 'The setup has it as an environment variable. Agents do not have it.',
+    summary: 'Creates or replaces a setup secret of a project.',
+    description: 'The setup of jobs has it as an environment variable. Agents cannot read it.',
     params: { id },
     body: bodySchema,
     maxBytes: 256 * 1024,
@@ -43,7 +43,7 @@ export const projectSecretRoutes = {
   deleteProjectSecret: defineRoute({
     method: 'delete',
     path: '/v1/projects/{id}/secrets/{name}',
-    summary: "Deletes a secret of the setup of a project's jobs.",
+    summary: 'Deletes a setup secret of a project.',
     params: named,
     responses: { 204: { description: 'The secret is deleted.' } },
   }),
@@ -66,7 +66,7 @@ export function createProjectSecretRouter({ admit, setupSecrets: store }: Projec
       const { name, value } = await read();
       if (!isVariableName(name))
         throw invalidRequest(
-          'The name of a secret has up to 100 letters, digits and _, and is none that the sandbox or the shell sets.',
+          'The name of a secret must have 1 to 100 letters, digits or _, and must not be a variable that the sandbox or the shell sets.',
         );
       const stored = await store.set(caller, projectId, { name, value });
       if (stored === null) throw projectNotFound();

@@ -81,7 +81,7 @@ export const projectRoutes = {
     method: 'delete',
     path: '/v1/projects/{id}',
     summary: 'Deletes a project permanently, with its jobs, webhooks and credentials.',
-    description: 'Active jobs are stopped first. The repository and what jobs published to the forge stay.',
+    description: 'Active jobs are stopped first. The repository and what jobs published to the forge remain.',
     params,
     responses: { 204: { description: 'The project is deleted.' } },
   }),

@@ -31,7 +31,7 @@ const signInSchema = closedBody({
 /** Body of `POST /v1/sign-in-links`. */
 const createSignInLinkSchema = closedBody({
   name: nameSchema.optional().meta({ description: 'Name of the person who signs in with it, for the audit log.' }),
-  role: z.enum(roles).optional().meta({ description: 'The most that the session may do. Default admin.' }),
+  role: z.enum(roles).optional().meta({ description: 'The highest role of the session. Defaults to admin.' }),
 });
 
 const signInLinkSchema = z.object({
@@ -90,7 +90,7 @@ export const sessionRoutes = {
     path: '/v1/session',
     summary: 'Signs in to the dashboard.',
     description:
-      'Exchanges an admin key, or the text of a sign-in link, for a cookie (HttpOnly, SameSite=Strict, 12 hours). The cookie acts for an API key, and keeps the sessions of other organizations; requests with it that change something must come from a page of the service.',
+      'Exchanges an admin key, or the text of a sign-in link, for a cookie (HttpOnly, SameSite=Strict, 12 hours). The cookie acts for an API key and keeps the sessions of other organizations. With it, requests that change something must come from a page of the service.',
     key: 'none',
     body: signInSchema,
     maxBytes: 4_096,
@@ -133,7 +133,7 @@ export const sessionRoutes = {
     method: 'post',
     path: '/v1/sign-in-links',
     summary: 'Creates a link that signs in to the dashboard once, within 15 minutes.',
-    description: 'Requires an admin key: a session could otherwise outlive its 12 hours.',
+    description: 'Requires an admin key, because a session could otherwise extend itself.',
     body: createSignInLinkSchema,
     maxBytes: 4_096,
     responses: { 201: json('The link, which is shown only once.', signInLinkSchema) },

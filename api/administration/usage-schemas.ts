@@ -14,7 +14,7 @@ export const usageQuerySchema = closedQuery({
 const usedDay = z.object({
   day,
   requests: count.meta({ description: 'Accurate to a few seconds.' }),
-  refused: count.meta({ description: 'Requests rejected by a limit, out of these.' }),
+  refused: count.meta({ description: 'The part of these requests that a limit rejected.' }),
   busiestHour: count.meta({ description: 'Requests accepted in the busiest hour of the day.' }),
 });
 

@@ -34,7 +34,7 @@ export const analyticsRoutes = {
     method: 'get',
     path: '/v1/sites/{domain}/analytics/csv',
     summary: 'Returns one list of the analytics of a site as CSV.',
-    description: "A text that a spreadsheet would run as a formula begins with `'`.",
+    description: "Text that a spreadsheet would run as a formula is prefixed with `'`.",
     params: { domain },
     query: tableQuerySchema,
     responses: {

@@ -18,8 +18,10 @@ export function bucketSecondsOf(days: number): 3_600 | 86_400 {
 const name = z.string().max(200).optional();
 const query = {
   days: wholeNumber(1, mostDays).default(30).meta({ description: 'Number of days (UTC), today last.' }),
-  version: name.meta({ description: 'Only questions about this version; empty for those about none.' }),
-  language: name.meta({ description: 'Only questions about pages of this language; empty for those of none.' }),
+  version: name.meta({ description: 'Only questions about this version; empty for questions about no version.' }),
+  language: name.meta({
+    description: 'Only questions about pages in this language; empty for pages without a language.',
+  }),
 };
 
 /** Query of `GET …/analytics`. */
@@ -49,7 +51,7 @@ const measures = {
   confirmed: count.meta({ description: 'Resolved conversations in which an answer is rated up.' }),
   costUsd: z.number(),
 };
-const share = z.number().nullable().meta({ description: 'From 0 to 1; null if there was nothing to share.' });
+const share = z.number().nullable().meta({ description: 'From 0 to 1; null if nothing was counted.' });
 const named = z.object({ name: z.string().nullable().meta({ description: 'Null for none.' }), ...measures });
 const pages = z
   .array(
@@ -67,10 +69,11 @@ export const analyticsSchema = z.object({
   bucketSeconds: count,
   totals: z.object({
     ...measures,
-    answeredShare: share.meta({ description: 'Answered questions of those that were answered or unanswered.' }),
-    deflection: z
-      .object({ confirmed: share, resolved: share })
-      .meta({ description: 'Bounds of the share of conversations that needed no person: confirmed, and resolved.' }),
+    answeredShare: share.meta({ description: 'Share of answered questions among answered and unanswered ones.' }),
+    deflection: z.object({ confirmed: share, resolved: share }).meta({
+      description:
+        'Lower and upper bound of the share of conversations that needed no person: confirmed and resolved ones.',
+    }),
   }),
   series: z.array(z.object({ at: time, ...measures })).max(mostPoints),
   topics: z.array(named).max(mostListed).meta({ description: 'By section of the documentation; most asked first.' }),

@@ -54,7 +54,7 @@ export interface Assistant {
   reply(request: AnswerRequest): Promise<Reply>;
 }
 
-const filesNotRead = 'Files of a question are not read; this answer uses its text alone.\n\n';
+const filesNotRead = 'Attached files are not read; this answer uses only the text of the question.\n\n';
 const failureSentence = 'The answer was interrupted by an internal error. Ask again.';
 
 /** Loads the check of answers, with its parser of Markdown, for the first answer. */

@@ -78,7 +78,7 @@ const envelopeSchema = z.looseObject({
     .min(1)
     .max(50)
     .nullish()
-    .meta({ description: 'How many passages the model is shown; 5 by default.' }),
+    .meta({ description: 'Number of passages that the model reads; 5 by default.' }),
   filter: filterSchema,
   context: z
     .array(contextItemSchema)
@@ -90,12 +90,12 @@ const envelopeSchema = z.looseObject({
     .refine((path) => [...path].length <= longestCurrentPath, `must have at most ${longestCurrentPath} characters`)
     .nullish()
     .meta({
-      description: "Path of the page that the reader is on: that of the site's page, or of the browser's address.",
+      description: "Path of the page that the reader views: its path in the site, or the path of the browser's URL.",
     }),
   id: z.unknown().optional().meta({ description: "The client's id of the chat, under which an answer is resumed." }),
   trigger: z.unknown().optional(),
   resumable: z.boolean().nullish().meta({
-    description: 'true lets the answer go on when the reader leaves, to be resumed with its `X-Resume-Token`.',
+    description: 'true continues the answer after the reader disconnects; its `X-Resume-Token` resumes it.',
   }),
   stream: z
     .boolean()
@@ -120,7 +120,7 @@ export const messageBodySchema = envelopeSchema.extend({
     .array(messageSchema)
     .min(1)
     .max(mostMessages)
-    .meta({ description: 'The conversation, oldest first; the last one of the user is the question.' }),
+    .meta({ description: 'The conversation, oldest first; the last message of the user is the question.' }),
 });
 
 interface ConversationMessage {

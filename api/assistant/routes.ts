@@ -41,7 +41,7 @@ const wholeAnswer = json(
   'With stream: false, the whole answer.',
   z.object({
     threadId: z.string(),
-    messageId: z.string().meta({ description: 'Rate the answer by it.' }),
+    messageId: z.string().meta({ description: 'Identifies the answer in a rating.' }),
     text: z.string().meta({ description: 'Markdown.' }),
     sources: z.array(z.object({ id: z.string(), url: z.string(), title: z.string() })).max(mostSources),
     citations: citationsSchema,

@@ -9,4 +9,7 @@ export const questionSetChanged = fixed(
 );
 /** Returns one error for a missing evaluation and for one of another site. */
 export const evaluationNotFound = fixed(404, 'The evaluation was not found.');
-export const evaluationRunning = fixed(409, 'Another evaluation of the site is running. Wait for its end, or stop it.');
+export const evaluationRunning = fixed(
+  409,
+  'Another evaluation of the site is running. Wait until it ends, or stop it.',
+);

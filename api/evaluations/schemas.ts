@@ -73,7 +73,7 @@ export const questionSetListSchema = z.object({
 const configuration = {
   model: z.string().min(1).max(200).meta({ description: 'Model, as provider/model.' }),
   instructions: instructionsSchema.nullable().meta({ description: 'Tone and emphasis; null for none.' }),
-  retrievalPageSize: z.int().min(1).max(50).meta({ description: 'Number of passages that the model is shown.' }),
+  retrievalPageSize: z.int().min(1).max(50).meta({ description: 'Number of passages that the model reads.' }),
   queryRewriting: queryRewritingSchema
     .nullable()
     .meta({ description: 'Model that rewrites questions for the search; null for none.' }),
@@ -116,7 +116,7 @@ const evaluationFields = {
   state: z.enum(['running', 'completed', 'failed', 'stopped']),
   notice: z.string().nullable().meta({ description: 'Why it waits, or why it failed.' }),
   questions: count,
-  asked: count.meta({ description: 'Number of answers, of questions times configurations.' }),
+  asked: count.meta({ description: 'Number of answers so far; the total is questions times configurations.' }),
   createdAt: time,
   endedAt: timeOrNull,
 };
@@ -140,7 +140,7 @@ export const evaluationSchema = z.object({
       worse: count.meta({ description: 'Questions that only the first configuration passes.' }),
       difference: z.object({ share: z.number(), low: z.number(), high: z.number() }).nullable().meta({
         description:
-          'Share of questions by which the second configuration passes more, with its 95% interval, which contains 0 unless the verdict is decided; null without pairs.',
+          'How much larger the share of questions that the second configuration passes is, with its 95% interval. The interval contains 0 unless the verdict is decided. Null without pairs.',
       }),
       pValue: z.number().meta({ description: "Of McNemar's exact test." }),
       verdict: z.enum(['better', 'worse', 'undecided']).meta({ description: 'Decided if the p-value is below 0.05.' }),

@@ -95,7 +95,7 @@ export function idempotencyConflict(what: 'job' | 'message'): ApiError {
 }
 
 export const jobArchived = fixed(409, 'The job is archived; unarchive it or create a new job.');
-export const jobActive = fixed(409, 'The job is active; cancel it or wait for its end, then archive it.');
+export const jobActive = fixed(409, 'The job is active; cancel it or wait until it ends, then archive it.');
 
 /** Returns the error for a decision about a plan that cannot be made now. */
 export function planNotDecidable(sentence: string): ApiError {
@@ -105,7 +105,7 @@ export function planNotDecidable(sentence: string): ApiError {
 /** Returns the error for a message to a turn that the job has left behind. */
 export const turnOutdated = fixed(
   409,
-  'The job has gone on since you read it, so this message was not sent. Read what the job does or asks now, then send it again.',
+  'The job has changed since you read it, so this message was not sent. Read the job, then send the message again.',
 );
 /** Returns the error for a plan or a question of a turn that does not exist. */
 export const turnUnknown = fixed(409, 'The job has no such turn. Send details.waiting.turn as you have read it.');
@@ -113,7 +113,7 @@ export const turnUnknown = fixed(409, 'The job has no such turn. Send details.wa
 /** Returns the error for a message that asks for a merge which is not possible now. */
 export const baseNotMergeable = fixed(
   409,
-  'mergeBase needs a job that is not running and whose pull request is open. Leave it out, or wait for the end of the turn.',
+  'mergeBase requires a job that is not running and whose pull request is open. Omit it, or wait until the turn ends.',
 );
 
 export function turnNotFound(turns: number): ApiError {

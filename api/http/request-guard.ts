@@ -14,7 +14,7 @@ export function createRequestGuard(): AppMiddleware {
     if (!/^\/[^#]*$/.test(ctx.req.url ?? ''))
       throw invalidRequest('The request target must be a path without a fragment.');
     if (ctx.path.length > longestPath) throw invalidRequest(`The path is longer than ${longestPath} characters.`);
-    if (!isDecodable(ctx.path)) throw invalidRequest('The path holds a malformed percent-encoding.');
+    if (!isDecodable(ctx.path)) throw invalidRequest('The path contains a malformed percent-encoding.');
     if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined)
       throw invalidRequest('The Host header is missing.');
     // a proxy may have used the other one

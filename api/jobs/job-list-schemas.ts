@@ -51,7 +51,7 @@ export const jobListQuerySchema = pageQuerySchema.extend({
     .string()
     .max(200)
     .optional()
-    .meta({ description: 'Only jobs started by a person or key of this name, as startedBy.name of a job has it.' }),
+    .meta({ description: 'Only jobs started by the person or key with this name (startedBy.name).' }),
   createdSince,
   order: z.enum(jobOrders).default('newest').meta({ description: 'Order by when the jobs were created.' }),
   q: z
@@ -95,7 +95,7 @@ export const pullRequestCountsSchema = z.object({
       z.object({
         state: z.enum(pullRequestStates),
         count: z.number().int().max(mostCounted),
-        isLowerBound: z.boolean().meta({ description: 'True if there are older jobs that were not looked at.' }),
+        isLowerBound: z.boolean().meta({ description: 'True if there are older jobs that were not counted.' }),
       }),
     )
     .max(pullRequestStates.length),

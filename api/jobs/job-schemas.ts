@@ -75,7 +75,7 @@ export const createJobSchema = closedBody({
     .meta({ description: "provider/model. Defaults to the project's model." }),
   models: modelListSchema.optional().meta({
     description:
-      "Models in the order they are asked: each only while those before it are down. In place of model; defaults to the project's models.",
+      "The first model, then fallbacks in the order in which they are used while those before them are down. Instead of model; defaults to the project's models.",
   }),
   reasoningEffort: reasoningEffortSchema
     .nullable()
@@ -91,7 +91,7 @@ export const createJobSchema = closedBody({
   }),
   ask: z.boolean().optional().meta({
     description:
-      "Whether the agent may put questions to a person and wait for the answer. Defaults to the project's setting.",
+      "Whether the agent may ask a person questions and wait for the answers. Defaults to the project's setting.",
   }),
 });
 export type CreateJobBody = z.infer<typeof createJobSchema>;
@@ -117,13 +117,14 @@ const count = z.number().int().min(1).max(999_999);
 /** Body of `POST …/job/{id}/fork`. */
 export const forkJobSchema = closedBody({
   turn: count.optional().meta({ description: 'Defaults to the newest turn.' }),
-  step: count.meta({ description: 'Last step that the new job takes over. It must have ended.' }),
+  step: count.meta({ description: 'Last step that the new job continues from. It must have ended.' }),
   model: createJobSchema.shape.model.meta({ description: "provider/model. Defaults to the other job's models." }),
   models: createJobSchema.shape.models.meta({
-    description: "Models in the order they are asked. In place of model; defaults to the other job's models.",
+    description: "The first model, then its fallbacks. Instead of model; defaults to the other job's models.",
   }),
   prompt: promptSchema.optional().meta({
-    description: 'A message that the first new step reads. If the last step put a question, the message is the answer.',
+    description:
+      'A message that the first new step reads. If the last step asked a question, the message is the answer.',
   }),
 });
 

@@ -60,7 +60,7 @@ export const jobActionRoutes = {
     path: '/v2/agent/{projectId}/job/{id}/archive',
     summary: 'Archives an agent job.',
     description:
-      'A completed or failed job is archived and takes no messages until it is unarchived; an active one is refused. Jobs are archived automatically 30 days after they end.',
+      'A completed or failed job is archived and accepts no messages until it is unarchived; an active one is refused. Jobs are archived automatically 30 days after they end.',
     role: 'member',
     params: ofJob,
     responses: { 200: json('The job.', agentJobSchema) },
@@ -69,9 +69,9 @@ export const jobActionRoutes = {
   unarchiveAgentJob: defineRoute({
     method: 'post',
     path: '/v2/agent/{projectId}/job/{id}/unarchive',
-    summary: 'Undoes the archiving of an agent job.',
+    summary: 'Unarchives an agent job.',
     description:
-      'An archived job is completed or failed again, as it was before, and takes messages. Refused once a part of the job was removed because it had been archived for long. A job that is not archived is returned unchanged.',
+      'The job returns to its earlier status, completed or failed, and accepts messages. Refused after parts of a job that was archived long ago have been removed. A job that is not archived is returned unchanged.',
     role: 'member',
     params: ofJob,
     responses: { 200: json('The job.', agentJobSchema) },

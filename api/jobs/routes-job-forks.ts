@@ -21,7 +21,7 @@ export const jobForkRoutes = {
     path: '/v2/agent/{projectId}/job/{id}/fork',
     summary: 'Creates a job that continues from a step of another job.',
     description:
-      'The new job takes over the conversation and the working copy up to and including the step, and continues with the next one, on its own branch and pull request. It counts as a new job.',
+      'The new job copies the conversation and the working copy as of the step, and continues with the next one on its own branch and pull request. It counts as a new job.',
     role: 'member',
     params: ofJob,
     headers: {

@@ -29,7 +29,7 @@ export const jobListRoutes = {
     path: '/v1/jobs',
     summary: 'Lists the jobs of the organization, newest first.',
     description:
-      'A page of a search, or with state, model, failure, pullRequest or startedBy, may hold fewer jobs than its limit, or none, while there are more; nextCursor continues.',
+      'With search, state, model, failure, pullRequest or startedBy, a page may have fewer jobs than its limit, or none, and still have a nextCursor.',
     query: jobListQuerySchema,
     responses: { 200: json('A page of jobs.', listedJobsSchema) },
   }),

@@ -77,7 +77,7 @@ function answerOf(ctx: AppContext, decided: DecidedPlan) {
 type Refusal = Exclude<DecidedPlan, { job: unknown }>['kind'];
 
 const sentences: Record<Exclude<Refusal, 'unknown' | 'unknown-turn' | 'archived'>, string> = {
-  'no-plan': 'The job has no plan to decide about. Create it with "plan": "review".',
+  'no-plan': 'The job has no plan to approve or reject. Create the job with "plan": "review".',
   'not-ready': 'The plan is not ready. Try again when details.phase is waiting.',
   outdated: 'There is a newer plan. Read it, then decide again.',
   rejected: 'The plan was rejected. Send a follow-up message to ask for another one.',

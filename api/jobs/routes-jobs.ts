@@ -49,7 +49,7 @@ export const jobRoutes = {
     path: '/v2/agent/{projectId}/job/{id}',
     summary: 'Deletes an agent job permanently, with everything stored about it.',
     description:
-      'An active job is stopped first. What it published to a forge stays there, except pull requests of the local forge. Forks of the job stay.',
+      'An active job is stopped first. What it published to a forge remains, except pull requests of the local forge. Forks of the job remain.',
     role: 'member',
     params: ofJob,
     responses: { 204: { description: 'The job is deleted.' } },

@@ -60,7 +60,7 @@ const askInput = closedBody({
 const answerSchema = z.object({
   answer: z.string(),
   threadId: z.string(),
-  messageId: z.string().meta({ description: 'Rate the answer by it with send_feedback.' }),
+  messageId: z.string().meta({ description: 'Identifies the answer in send_feedback.' }),
   sources: z.array(z.object({ id: z.string(), path: z.string(), url: z.string(), title: z.string() })).max(mostSources),
   citations: citationsSchema.meta({ description: 'The sentences of the answer and the passages behind them.' }),
 });

@@ -51,7 +51,7 @@ export const pullRequestSchema = z.object({
         problem: z.string().nullable().meta({ description: 'Why it cannot be merged; null if it can.' }),
         cause: z.enum(mergeCauses).nullable().meta({
           description:
-            'What blocks the merge. A message to the job can clear conflict, behind, checks and moved; rules and access take a person. Null if nothing is known to block it.',
+            'What blocks the merge. A message to the job can clear conflict, behind, checks and moved; rules and access require a person. Null if nothing is known to block it.',
         }),
         conflicts: z.array(z.string()).max(100).meta({ description: 'Files with conflicts.' }),
         checkedAt: time,
@@ -77,7 +77,7 @@ const mergeSchema = closedBody({
     .optional()
     .meta({
       description:
-        'The headCommit that was reviewed; the merge is refused if the branch has another one. Default: the newest.',
+        'The headCommit that was reviewed; the merge is refused if the branch has another one. Defaults to the newest.',
     }),
 });
 

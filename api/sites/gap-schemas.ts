@@ -46,7 +46,7 @@ export const conversationQuerySchema = pageQuerySchema.extend({
     .max(longestUnanswered)
     .optional()
     .meta({ description: 'Searches the text of the conversations, and the queries that were searched for.' }),
-  since: moment.meta({ description: 'Only conversations that began at this time or later.' }),
+  since: moment.meta({ description: 'Only conversations that began at or after this time.' }),
   until: moment.meta({ description: 'Only conversations that began before this time.' }),
   topic: locationName.meta({ description: 'Only conversations with an answer in this section; empty for none.' }),
   version: locationName.meta({ description: 'Only conversations with an answer about this version; empty for none.' }),
@@ -116,9 +116,14 @@ export const gapSchema = z.object({
         lastAskedAt: time,
         answeredNow: z.boolean().nullable().meta({ description: 'Null when the question was not asked again.' }),
         notFound: z.number().int().nullable().meta({
-          description: 'How often the answer was that the documentation has none. Null if that is not known any more.',
+          description:
+            'Number of times that the assistant found no answer in the documentation. Null if no longer known.',
         }),
-        votedDown: z.number().int().nullable().meta({ description: 'How often readers voted the answer down.' }),
+        votedDown: z
+          .number()
+          .int()
+          .nullable()
+          .meta({ description: 'Number of times that readers voted the answer down.' }),
         remarks: z
           .array(z.string())
           .max(mostRemarks)
@@ -129,7 +134,7 @@ export const gapSchema = z.object({
   count: z
     .number()
     .int()
-    .meta({ description: 'Number of times its questions were asked, also those that are not listed.' }),
+    .meta({ description: 'Number of times its questions were asked, including questions that are not listed.' }),
   lastAskedAt: timeOrNull,
   job: z
     .object({

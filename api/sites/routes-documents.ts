@@ -16,7 +16,7 @@ import { domain } from './site-schemas.ts';
 const query = closedQuery({
   from: wholeNumber(0, 1_000_000_000)
     .default(0)
-    .meta({ description: 'Where this part begins; the Link header of the previous part says it.' }),
+    .meta({ description: 'Where this part begins; given in the Link header of the previous part.' }),
 });
 
 function textOf<const Type extends string>(description: string, type: Type, link: string) {

@@ -115,7 +115,7 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     const repository = repositoryOf(source.repository);
     if (source.kind !== 'repository' && repository.startsWith('/'))
       throw invalidRequest(
-        `A repository of this machine has no ${source.kind}. Give the https:// address of one on a forge.`,
+        `A repository on this machine has no ${source.kind}. Use the https:// URL of a repository on a forge.`,
       );
     return { ...source, repository };
   }
@@ -136,7 +136,7 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
   function checkTargets(hasMain: boolean, sources: readonly AddedSource[]): void {
     if (hasMain && sources.some(({ prefix }) => prefix === ''))
       throw invalidRequest(
-        'The pages of the repository or directory have the empty prefix. Give the source another one.',
+        'The empty prefix belongs to the repository or directory. Use another prefix for the source.',
       );
     if (!hasMain && sources.length === 0)
       throw invalidRequest('The site has no repository or directory. Keep at least one of its sources.');

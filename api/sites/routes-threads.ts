@@ -38,7 +38,7 @@ const threadSchema = z.object({
           .meta({ description: 'The page that the reader was looking at; null if unknown, and for an answer.' }),
         searchQuery: z.string().nullable().meta({
           description:
-            'The query of the model for `queryRewriting` that was searched for; null if the question was searched for as it is, and for an answer.',
+            'The rewritten query that was searched for; null if the question was searched for unchanged, and for an answer.',
         }),
         sources: z.array(z.object({ url: z.string(), title: z.string() })).max(mostSources),
         answered: z

@@ -44,7 +44,7 @@ const target = {
     .min(sourceWeight.minimum)
     .max(sourceWeight.maximum)
     .default(1)
-    .meta({ description: 'Factor of the boost of its pages; 2 ranks them about 7% higher, 0.5 about 7% lower.' }),
+    .meta({ description: 'Ranking weight of its pages; 2 ranks them about 7% higher, 0.5 about 7% lower.' }),
 };
 /** Of a source of threads. */
 const mostLabels = 20;
@@ -82,12 +82,12 @@ const source = z.discriminatedUnion('kind', [
       .array(z.string().trim().min(1).max(200))
       .max(mostGroups)
       .default([])
-      .meta({ description: 'Readers who may read them. Required if the threads are not public.' }),
+      .meta({ description: 'Groups of readers who may read them. Required if the threads are not public.' }),
     ...threadSettings,
   }),
   z.strictObject({
     kind: z.literal('discourse'),
-    url: websiteUrlSchema.meta({ description: 'Address of a forum that runs Discourse, or of one of its categories.' }),
+    url: websiteUrlSchema.meta({ description: 'URL of a Discourse forum, or of one of its categories.' }),
     tags: labels.meta({ description: 'A topic has at least one of them; empty for all.' }),
     ...threadSettings,
   }),
@@ -160,7 +160,7 @@ const indexGuard = z.object({
   margin: z.number().min(0).max(1).meta({ description: 'Share of the questions by which a new index may be worse.' }),
 });
 const indexGuardText =
-  'Question set with which a new index is compared before it is used; when it finds clearly less of what the questions expect, the current one stays. Null uses every index.';
+  'Question set that checks a new index before it is used. If it finds clearly less of what the questions expect, the current index stays in use. Null uses every index.';
 
 const notBoth = 'must name repository or directory, not both';
 const noSource = 'must name repository or directory, or sources';
@@ -256,7 +256,7 @@ export const siteSchema = z.object({
               problem: z
                 .string()
                 .nullable()
-                .meta({ description: 'Why earlier pages of it are kept; null if it was read.' }),
+                .meta({ description: 'Why its earlier pages are kept; null if it was read.' }),
               skipped: z.array(z.string()).max(mostSkipped).meta({
                 description: 'The first pages of a website, threads, or files that could not be read, as sentences.',
               }),

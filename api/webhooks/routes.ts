@@ -141,7 +141,7 @@ export interface WebhookRouteDeps {
 
 const noSecret = 'A Slack webhook has no signing secret; its URL is the secret.';
 const needsSlack =
-  'A URL at hooks.slack.com needs the format slack: Slack takes no other messages, and the URL is a secret.';
+  'A URL at hooks.slack.com requires the format slack: Slack accepts no other messages, and the URL is a secret.';
 
 /** Time for which the old secret still signs alongside the new one after a rotation. */
 const secretOverlapMs = 24 * 3_600_000;

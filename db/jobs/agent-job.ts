@@ -31,7 +31,7 @@ const waitingSchema = z.object({
     })
     .nullable()
     .meta({
-      description: 'Who started the job, and so is waited for; others may decide, too. Null when this is not known.',
+      description: 'Who started the job. Other members may decide, too. Null if unknown.',
     }),
 });
 
@@ -46,7 +46,7 @@ export const agentJobSchema = z.object({
     }),
     ref: z.string().nullable().meta({ description: 'Git branch the agent works on.' }),
   }),
-  model: z.string().meta({ description: 'The model that is asked first; details.models has all.' }),
+  model: z.string().meta({ description: 'The first model; details.models also has its fallbacks.' }),
   prLink: z
     .string()
     .nullable()
@@ -68,10 +68,10 @@ export const agentJobSchema = z.object({
     check: jobCheckSchema
       .nullable()
       .meta({ description: "The project's check command on what was published; null when there is none." }),
-    models: z
-      .array(z.string())
-      .max(mostModels)
-      .meta({ description: 'Models in the order they are asked: each only while those before it are down.' }),
+    models: z.array(z.string()).max(mostModels).meta({
+      description:
+        'The first model, then fallbacks in the order in which they are used while those before them are down.',
+    }),
     reasoningEffort: reasoningEffortSchema.nullable().meta({ description: "Null for the model's own." }),
     maxOutputTokens: maxOutputTokensSchema.nullable().meta({ description: "Null for the model's own." }),
     steps: z.number().int(),

@@ -20,7 +20,7 @@ export const citationsSchema = z
         .array(passageSchema)
         .max(mostFacts + 1)
         .meta({
-          description: 'The passage of these sources that supports it best, then those that have what it lacks.',
+          description: 'The passage that supports it best, then passages with what that one lacks.',
         }),
       unsupported: z
         .array(z.string())

@@ -38,7 +38,7 @@ const lookEveryMs = 1_000;
 const lastWordsMs = 500;
 
 const accessHasEnded = unauthorized(
-  'The key or the session of this request has ended. Sign in again, or use another key.',
+  'The key or session of this request is no longer valid. Sign in again, or use another key.',
 );
 
 /** Tracks open responses and rechecks the access of each until it is complete, whichever route writes it. */

@@ -81,7 +81,7 @@ describe.runIf(chromiumPath !== null)('people', () => {
 
     await account(page).getByText('Local').click();
     await account(page).getByRole('link', { name: 'Add organization' }).click();
-    await page.getByText('You are signed in to Local, and stay so.').waitFor();
+    await page.getByText('You are still signed in to Local.').waitFor();
     expect(await problemsFor(page)).toEqual([]);
     await page.getByLabel('Admin key').fill(key);
     await page.getByRole('button', { name: 'Sign in' }).click();

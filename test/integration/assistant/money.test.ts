@@ -166,7 +166,7 @@ describe("a site's budget", () => {
     const refused = await set(0.6);
     expect([refused.status, refused.body.error]).toEqual([
       400,
-      'answerBudgetUsd must be at most 0.5, which the operator set (DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY).',
+      'answerBudgetUsd must be at most 0.5, the limit that the operator set (DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY).',
     ]);
     const ask = () => api.ask(`/discovery/v2/assistant/${site.domain}/message`, { key, json: question('retries?') });
     expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
@@ -286,12 +286,12 @@ it('refuses a project budget above the operator’s, and names the ceiling', asy
   const tooMuch = await change({ jobBudgetUsd: 2.6 });
   expect([tooMuch.status, tooMuch.body.error]).toEqual([
     400,
-    'jobBudgetUsd must be at most 2.5, which the operator set (DOCKET_MAX_JOB_DOLLARS).',
+    'jobBudgetUsd must be at most 2.5, the limit that the operator set (DOCKET_MAX_JOB_DOLLARS).',
   ]);
   const repository = 'https://github.com/acme/docs';
   const made = await api.ask('/v1/projects', { key, json: { repository, dailyBudgetUsd: 999_999 } });
   expect([made.status, made.body.error]).toEqual([
     400,
-    'dailyBudgetUsd must be at most 20, which the operator set (DOCKET_MAX_PROJECT_DOLLARS_PER_DAY).',
+    'dailyBudgetUsd must be at most 20, the limit that the operator set (DOCKET_MAX_PROJECT_DOLLARS_PER_DAY).',
   ]);
 });

@@ -132,7 +132,9 @@ describe('a question with a file', () => {
     ],
   ])('%s is answered with the remark that the file is not read', async (_name, message) => {
     const answer = await ask('', { messages: [message] });
-    expect(textOf(answer.text)).toMatch(/^Files of a question are not read; this answer uses its text alone\.\n\n\S/);
+    expect(textOf(answer.text)).toMatch(
+      /^Attached files are not read; this answer uses only the text of the question\.\n\n\S/,
+    );
   });
 
   it('of an earlier message is not mentioned again', async () => {
@@ -140,7 +142,7 @@ describe('a question with a file', () => {
       { role: 'user', parts: [file] },
       { role: 'user', content: 'How do I set the retry limit?' },
     ];
-    expect(textOf((await ask('', { messages })).text)).not.toContain('Files of a question');
+    expect(textOf((await ask('', { messages })).text)).not.toContain('Attached files');
   });
 });
 

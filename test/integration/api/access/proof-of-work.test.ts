@@ -120,7 +120,7 @@ describe('a key with a proof of work', () => {
     const { id } = JSON.parse(Buffer.from(proof.split('.')[0] ?? '', 'base64url').toString());
     await database.pool.query('update rate_limits set current = 200 where key = $1', [`assistant-proof:${id}`]);
     const spent = await sendAsReader(api, key, search(), { origin: own, proof });
-    expect([spent.status, spent.body.error]).toEqual([428, expect.stringContaining('as many requests as it allows')]);
+    expect([spent.status, spent.body.error]).toEqual([428, expect.stringContaining('reached its limit of requests')]);
     expect(await statusWith(key, solve(await challengeOf(key)))).toBe(200);
     // another challenge would not help against the limit of the key
     const limited = await provenKey({ requestsPerDay: 1 });

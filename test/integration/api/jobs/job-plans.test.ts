@@ -117,7 +117,7 @@ describe('an approval', () => {
       'a job that only works',
       async () => waiting({ text: '?', choices: [] }, { planReview: false }),
       409,
-      'The job has no plan to decide about. Create it with "plan": "review".',
+      'The job has no plan to approve or reject. Create the job with "plan": "review".',
     ],
     [
       'a question',
@@ -206,7 +206,7 @@ describe('an answer to a question', () => {
       status: 409,
       body: {
         error:
-          'The job has gone on since you read it, so this message was not sent. Read what the job does or asks now, then send it again.',
+          'The job has changed since you read it, so this message was not sent. Read the job, then send the message again.',
       },
     };
     expect(await act(id, 'message', { prompt: 'Yes', turn: 1 })).toMatchObject(gone);

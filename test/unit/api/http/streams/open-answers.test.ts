@@ -100,7 +100,7 @@ it('never drops a request without a response: it is refused, or answered if it m
   go();
   for (const { status, text } of refused) {
     expect(status).toBe(401);
-    expect(JSON.parse(text)).toEqual({ error: expect.stringContaining('has ended') });
+    expect(JSON.parse(text)).toEqual({ error: expect.stringContaining('is no longer valid') });
   }
   expect(await all[2]).toEqual({ status: 200, text: '{"done":true}', isWhole: true });
   await answers.endRevoked();
