@@ -1,12 +1,15 @@
-import { randomInt } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { createFairShares } from '../db/fair-shares.ts';
+import { remember } from '../lib/remember.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 
-/** Range of the delay before an activity tries again to get a slot, random so that many do not retry at once. */
-const waitMs = { least: 250, most: 1_000 };
+/**
+ * Delay before an activity tries again to get a slot, and the time between two tries of one organization. However many
+ * activities of it wait, Temporal has the same work with them.
+ */
+const retries = { leastMs: 250, apartMs: 25, mostMs: 60_000 };
 
 /**
  * Divides a worker's activity slots between organizations, which are the fairness keys of executions. The queue orders
@@ -15,13 +18,24 @@ const waitMs = { least: 250, most: 1_000 };
  */
 export function shareSlots(slots: number): ActivityInterceptorsFactory {
   const shares = createFairShares(slots);
+  /** Time of the last try to come, by organization. */
+  const lastTries = new Map<string, number>();
+
+  function delayOf(organizationId: string): number {
+    const now = performance.now();
+    const next = Math.max(now + retries.leastMs, (lastTries.get(organizationId) ?? 0) + retries.apartMs);
+    const at = Math.min(next, now + retries.mostMs);
+    remember(lastTries, organizationId, at);
+    return Math.ceil(at - now);
+  }
+
   return ({ info }) => ({
     inbound: {
       async execute(input, next) {
         const organizationId = info.priority?.fairnessKey;
         if (organizationId === undefined || organizationId === '') return next(input);
         const giveBack = shares.tryTake(organizationId);
-        if (giveBack === null) throw slotsTaken();
+        if (giveBack === null) throw slotsTaken(delayOf(organizationId));
         try {
           return await next(input);
         } finally {
@@ -32,11 +46,11 @@ export function shareSlots(slots: number): ActivityInterceptorsFactory {
   });
 }
 
-function slotsTaken(): ApplicationFailure {
+function slotsTaken(nextRetryDelay: number): ApplicationFailure {
   return ApplicationFailure.create({
     message: "The organization already uses its share of this worker's slots.",
     type: FailureType.Superseded,
-    nextRetryDelay: randomInt(waitMs.least, waitMs.most),
+    nextRetryDelay,
     category: ApplicationFailureCategory.BENIGN,
   });
 }

@@ -20,7 +20,7 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'activities take slots without asking for a share',
     file: 'worker/share-slots.ts',
-    find: 'if (giveBack === null) throw slotsTaken();',
+    find: 'if (giveBack === null) throw slotsTaken(delayOf(organizationId));',
     replace: 'if (giveBack === null) return next(input);',
     ...fairSlots,
   },
