@@ -54,7 +54,7 @@ interface Build {
 
 /** Pages that crash the worker in each attempt fail the build after minutes; the next request tries again. */
 const mostAttempts = 20;
-/** A build uses a whole core, and memory for all files. */
+/** A build uses a whole core, and memory for all files. Organizations take turns. */
 const buildsAtOnce = 4;
 
 export type SiteActivities = ReturnType<typeof createSiteActivities>;
@@ -118,7 +118,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       await indexes.confirm(site);
       return { version: current.version, pages: current.pages, changedPages: 0 };
     }
-    return builds.run(() => buildAndPublish({ site, request, current, source, signal }));
+    return builds.run(() => buildAndPublish({ site, request, current, source, signal }), site.organizationId);
   }
 
   async function buildAndPublish({ site, request, current, source, signal }: Build): Promise<IndexSiteOutcome> {

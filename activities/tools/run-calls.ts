@@ -147,7 +147,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       await using caller = createToolCaller(deps, { ref, job, signal });
       const readSkill = createSkillReader(deps, { ref, access: repository });
       const showImage = prices.seesImages(job.model) ? (image: NamedImage) => images.store(job.id, image) : undefined;
-      const fetchPage = createPageFetcher(pages, { hosts: project.fetchHosts, maskSecrets, signal });
+      const { organizationId } = job;
+      const fetchPage = createPageFetcher(pages, { organizationId, hosts: project.fetchHosts, maskSecrets, signal });
       const context = {
         root,
         signal,

@@ -102,7 +102,7 @@ export class SiteIndexes {
     open.users += 1;
     let isReleased = false;
     const { searches } = this.#deps;
-    const read = { file: open.copy.file, access };
+    const read = { organizationId: site.organizationId, file: open.copy.file, access };
     return {
       index: {
         ...open.index.as(access),

@@ -90,6 +90,7 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
 
   return mountRoutes(admit, jobExportRoutes, {
     async getAgentJobHistory({ ctx, caller, params, query }) {
+      const { organizationId } = caller;
       const job = await readJob(caller, params.projectId, params.id);
       const { turn = job.turn, run } = query;
       const found = await histories.find(caller, { jobId: job.id, turn });
@@ -103,7 +104,7 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
       ctx.body =
         history.length < largeHistory
           ? await inThisThread(history)
-          : await threadQueue.run<Uint8Array, string>({ script: historyThread, data: history });
+          : await threadQueue.run<Uint8Array, string>({ organizationId, script: historyThread, data: history });
     },
 
     async getAgentJobBundle({ ctx, caller, params }) {
@@ -135,9 +136,10 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
         if (characters > mostPromptRecords) throw promptTooLarge();
         records.push(record);
       }
+      const { organizationId } = caller;
       const data = { records, turn, step, ...mostOfPrompt };
       ctx.type = 'application/json';
-      ctx.body = await threadQueue.run<typeof data, string | null>({ script: promptThread, data });
+      ctx.body = await threadQueue.run<typeof data, string | null>({ organizationId, script: promptThread, data });
       // the job was deleted meanwhile
       if (ctx.body === null) throw stepNotFound();
     },

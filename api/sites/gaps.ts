@@ -29,7 +29,7 @@ const mostOfGap = 20;
 /** Maximum number of sites whose clusters are cached. */
 const mostSites = 20;
 
-const clustering = new URL('../../search/query/cluster-thread.ts', import.meta.url);
+const clusterThread = new URL('../../search/query/cluster-thread.ts', import.meta.url);
 
 export interface GapsDeps {
   conversations: Pick<ConversationStore, 'listUnanswered'>;
@@ -43,11 +43,12 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps) {
   const kept = new Map<string, { digest: string; clustered: Promise<Clustered> }>();
 
   /** Returns a site's clusters, which are computed only once for the same questions. */
-  function clustersOf(siteId: string, task: ClusterTask): Promise<Clustered> {
+  function clustersOf({ id: siteId, organizationId }: SiteRow, task: ClusterTask): Promise<Clustered> {
     const digest = digestOf(task);
     const earlier = kept.get(siteId);
     if (earlier?.digest === digest) return earlier.clustered;
-    const clustered = threadQueue.run<ClusterTask, Clustered>({ script: clustering, data: task });
+    const clustering = { organizationId, script: clusterThread, data: task };
+    const clustered = threadQueue.run<ClusterTask, Clustered>(clustering);
     const entry = { digest, clustered };
     remember(kept, siteId, entry, mostSites);
     clustered.catch(() => kept.get(siteId) === entry && kept.delete(siteId));
@@ -64,7 +65,7 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps) {
     // one that was restored is only what readers ask now
     const started = stored.filter(({ state }) => state !== 'dismissed' && state !== 'open');
     const limits = { mostClusters: mostOfKind, mostQuestions: mostOfGap };
-    const { clusters: open, remarks } = await clustersOf(site.id, {
+    const { clusters: open, remarks } = await clustersOf(site, {
       asked,
       coveredUntil: coverageOf(started),
       dismissed: {

@@ -1,5 +1,5 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads';
-import { ThreadQueueError } from './thread-queue.ts';
+import { createFairLine, ThreadQueueError } from './fair-line.ts';
 
 /** Response of a thread of a pool to a request. */
 export type PoolAnswer<Result = unknown> = { result: Result } | { error: Error };
@@ -8,7 +8,7 @@ export interface ThreadPoolOptions {
   /** A module that answers each request with a `PoolAnswer`, in order. */
   script: URL;
   threads: number;
-  /** Largest number of waiting requests; further ones are rejected. */
+  /** Largest number of waiting requests; beyond it, one of the holder with the most is rejected. */
   waiting: number;
   /** Time limit from the call to the answer. A thread that exceeds it is replaced. */
   deadlineMs: number;
@@ -22,6 +22,7 @@ export interface ThreadPoolOptions {
 
 interface Request {
   message: object;
+  holder: string;
   /** Whether the caller has stopped waiting. */
   isAbandoned: boolean;
   resolve(result: unknown): void;
@@ -44,7 +45,7 @@ export function createThreadPool({
   resourceLimits,
 }: ThreadPoolOptions) {
   const threads = new Set<Thread>();
-  const queue: Request[] = [];
+  const line = createFairLine<Request>(waiting);
 
   function start(): Thread {
     const thread: Thread = { worker: new Worker(script, { resourceLimits }), sent: [] };
@@ -61,7 +62,7 @@ export function createThreadPool({
       const [failed, ...others] = thread.sent;
       thread.sent = [];
       failed?.reject(error);
-      queue.unshift(...others.filter(({ isAbandoned }) => !isAbandoned));
+      for (const other of others) if (!other.isAbandoned) line.add(other);
       dispatch();
     };
     thread.worker.on('error', fail);
@@ -77,9 +78,9 @@ export function createThreadPool({
   }
 
   function dispatch(): void {
-    for (;;) {
-      const thread = queue.length === 0 ? null : nextThread();
-      const request = thread === null ? undefined : queue.shift();
+    while (line.size > 0) {
+      const thread = nextThread();
+      const request = thread === null ? undefined : line.take();
       if (thread === null || request === undefined) return;
       thread.sent.push(request);
       thread.worker.postMessage(request.message);
@@ -88,25 +89,23 @@ export function createThreadPool({
 
   function abandon(request: Request): void {
     request.isAbandoned = true;
-    const at = queue.indexOf(request);
-    if (at !== -1) queue.splice(at, 1);
+    line.remove(request);
   }
 
   return {
     /**
-     * Has a thread answer a request; each thread answers one at a time. Throws ThreadQueueError when too many are waiting,
-     * or when the answer takes too long.
+     * Has a thread answer a request; each thread answers one at a time, and holders take turns. Throws ThreadQueueError
+     * when too many are waiting, or when the answer takes too long.
      */
-    async run<Result>(message: object, signal: AbortSignal): Promise<Result> {
+    async run<Result>(
+      message: object,
+      { signal, holder = '' }: { signal: AbortSignal; holder?: string },
+    ): Promise<Result> {
       signal.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      const request: Request = { message, isAbandoned: false, resolve, reject };
-      queue.push(request);
+      const request: Request = { message, holder, isAbandoned: false, resolve, reject };
+      line.add(request);
       dispatch();
-      if (queue.length > waiting) {
-        abandon(request);
-        throw new ThreadQueueError('Too many requests are waiting for a thread.');
-      }
       const onAbort = () => {
         abandon(request);
         reject(signal.reason);

@@ -1,34 +1,37 @@
 import { runInThread, type ThreadTask } from './run-in-thread.ts';
+import { ThreadQueueError } from './fair-line.ts';
 import { createTurns } from './turns.ts';
-
-/** A task was rejected or stopped: too many were waiting, or it took too long. */
-export class ThreadQueueError extends Error {
-  override name = 'ThreadQueueError';
-}
 
 export interface ThreadQueueLimits {
   /** Largest number of concurrent threads. */
   atOnce: number;
-  /** Largest number of waiting tasks; further ones are rejected. */
+  /** Largest number of waiting tasks; beyond it, one of the organization with the most is rejected. */
   waiting: number;
   /** Time limit from the call to the result. */
   deadlineMs: number;
   heapMb: number;
 }
 
+interface QueuedTask<Data> extends Pick<ThreadTask<Data>, 'script' | 'data'> {
+  organizationId: string;
+}
+
 export type ThreadQueue = ReturnType<typeof createThreadQueue>;
 
-/** Moves large work off the event loop. Each task runs in a thread of its own, which ends with it. */
+/**
+ * Moves large work off the event loop. Each task runs in a thread of its own, which ends with it. Organizations take
+ * turns.
+ */
 export function createThreadQueue({ atOnce, waiting, deadlineMs, heapMb }: ThreadQueueLimits) {
-  const turns = createTurns(atOnce);
+  const turns = createTurns(atOnce, waiting);
   return {
-    /** Runs a task as soon as its turn comes. Throws ThreadQueueError. */
-    async run<Data, Answer>(task: Pick<ThreadTask<Data>, 'script' | 'data'>): Promise<Answer> {
+    /** Runs a task of an organization as soon as its turn comes. Throws ThreadQueueError. */
+    async run<Data, Answer>({ organizationId, ...task }: QueuedTask<Data>): Promise<Answer> {
       const signal = AbortSignal.timeout(deadlineMs);
-      if (turns.waiting >= waiting) throw new ThreadQueueError('Too many tasks are waiting for a thread.');
       try {
-        return await turns.run(() =>
-          runInThread({ ...task, signal, resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+        return await turns.run(
+          () => runInThread({ ...task, signal, resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+          organizationId,
         );
       } catch (error) {
         if (!signal.aborted) throw error;

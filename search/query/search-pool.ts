@@ -11,13 +11,15 @@ export type PoolMessage =
 
 /** An index file, as one reader sees it. */
 interface ReadIndex {
+  /** Whose index it is. */
+  organizationId: string;
   file: string;
   access: PageAccess;
 }
 
 /**
- * Searches index files outside of the event loop. Throws ThreadQueueError when too many searches are waiting. A search
- * whose signal has aborted finds nothing.
+ * Searches index files outside of the event loop. Organizations take turns. Throws ThreadQueueError when too many
+ * searches are waiting. A search whose signal has aborted finds nothing.
  */
 export interface SearchPool extends AsyncDisposable {
   search(index: ReadIndex, request: SearchRequest, signal: AbortSignal): Promise<SearchHit[]>;
@@ -37,17 +39,19 @@ const limits = {
 /** Creates the threads that search. Each opens the files that it is asked for. A search has `deadlineMs`. */
 export function createSearchPool({ deadlineMs }: { deadlineMs: number }): SearchPool {
   const pool = createThreadPool({ script: new URL('./search-thread.ts', import.meta.url), deadlineMs, ...limits });
-  const ask = async <Found>(message: PoolMessage, signal: AbortSignal): Promise<Found[]> => {
+  const ask = async <Found>(message: PoolMessage, how: { holder: string; signal: AbortSignal }): Promise<Found[]> => {
     try {
-      return await pool.run<Found[]>(message, signal);
+      return await pool.run<Found[]>(message, how);
     } catch (error) {
-      if (signal.aborted) return [];
+      if (how.signal.aborted) return [];
       throw error;
     }
   };
   return {
-    search: (index, request, signal) => ask({ kind: 'search', ...index, request }, signal),
-    suggest: (index, request, signal) => ask({ kind: 'suggest', ...index, request }, signal),
+    search: ({ organizationId: holder, ...index }, request, signal) =>
+      ask({ kind: 'search', ...index, request }, { holder, signal }),
+    suggest: ({ organizationId: holder, ...index }, request, signal) =>
+      ask({ kind: 'suggest', ...index, request }, { holder, signal }),
     close: (file) => pool.tell({ kind: 'close', file }),
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };

@@ -1,5 +1,5 @@
 import { createThreadPool } from '../../../lib/threads/thread-pool.ts';
-import { ThreadQueueError } from '../../../lib/threads/thread-queue.ts';
+import { ThreadQueueError } from '../../../lib/threads/fair-line.ts';
 import type { WebPage } from '../../../search/read/formats/html.ts';
 import type { ThreadText } from '../../../search/read/formats/thread.ts';
 import type { FrontMatter } from '../../../search/read/front-matter.ts';
@@ -39,7 +39,7 @@ export function createContentReader() {
       signal: AbortSignal,
     ): Promise<ReadResults[Kind]> {
       try {
-        return await pool.run(request, signal);
+        return await pool.run(request, { signal });
       } catch (cause) {
         signal.throwIfAborted();
         const isTooLong = cause instanceof ThreadQueueError;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { commonHosts, isFetchHost } from '../../../lib/inputs/fetch-hosts.ts';
-import { createThreadQueue, ThreadQueueError, type ThreadQueue } from '../../../lib/threads/thread-queue.ts';
+import { ThreadQueueError } from '../../../lib/threads/fair-line.ts';
+import { createThreadQueue, type ThreadQueue } from '../../../lib/threads/thread-queue.ts';
 import { createEgress, type Egress } from '../../../lib/network/egress.ts';
 import { PrivateAddressError, type Resolve } from '../../../lib/network/public-lookup.ts';
 import { redirectOf } from '../../network/redirect.ts';
@@ -56,10 +57,12 @@ export function createPageNetwork({
 export function createPageFetcher(
   { hosts: operators, egress, readers }: PageNetwork,
   {
+    organizationId,
     hosts: wanted,
     maskSecrets,
     signal,
   }: {
+    organizationId: string;
     /** Hosts that the project allows. */
     hosts: readonly string[];
     maskSecrets(text: string): string;
@@ -110,7 +113,7 @@ export function createPageFetcher(
       const bytes = await bodyOf(response, url);
       const data = { url: url.href, type, bytes };
       const script = new URL('./page-thread.ts', import.meta.url);
-      const page = await readers.run<PageBody, PageText>({ script, data });
+      const page = await readers.run<PageBody, PageText>({ organizationId, script, data });
       if ('problem' in page) throw new ToolProblem(`${url.href} ${page.problem}.`);
       return { url: url.href, text: page.text };
     } catch (error) {

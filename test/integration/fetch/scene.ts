@@ -24,6 +24,6 @@ export function fetcherOf(options: SceneOptions) {
   const { signal = new AbortController().signal } = options;
   const secrets = createKnownSecrets([token]);
   const network = createPageNetwork({ hosts: operators, privateHosts, resolve });
-  const fetchPage = createPageFetcher(network, { hosts, maskSecrets: secrets.mask, signal });
+  const fetchPage = createPageFetcher(network, { organizationId: 'org_one', hosts, maskSecrets: secrets.mask, signal });
   return (url: string, offset?: number) => fetchTool.run({ url, offset }, { root: '/nowhere', signal, fetchPage });
 }

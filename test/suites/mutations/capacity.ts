@@ -39,6 +39,22 @@ export const capacityMutations: Mutation[] = [
     ...fairSlots,
   },
   {
+    name: 'tasks of one organization wait behind all of another',
+    file: 'lib/threads/fair-line.ts',
+    find: 'const own = lines.get(entry.holder) ?? [];\n      lines.set(entry.holder, own);',
+    replace: "const own = lines.get('') ?? [];\n      lines.set('', own);",
+    project: 'unit',
+    tests: ['lib/threads/thread-pool', 'lib/threads/thread-queue'],
+  },
+  {
+    name: 'each refused activity asks for a slot as often, however many wait',
+    file: 'worker/share-slots.ts',
+    find: 'remember(lastTries, organizationId, at);',
+    replace: '',
+    project: 'unit',
+    tests: ['worker/share-slots'],
+  },
+  {
     name: 'connections are taken without a holder',
     file: 'db/fair-pool.ts',
     find: 'const holder = this.#holderOf();',

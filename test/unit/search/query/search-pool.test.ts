@@ -7,6 +7,7 @@ import { buildPage, openWhole } from '../build.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const folder = temporaryDirectory();
+const organizationId = 'org_one';
 const live = new AbortController().signal;
 const pages = (word: string) => [
   buildPage({ path: 'guides/retry', content: `# Retry limits\n\nSet the ${word} limit to 3.\n` }),
@@ -22,17 +23,17 @@ it('finds and suggests what the index does, as the same reader', async () => {
     { query: 'retry limit', limit: 5 },
     { query: 'retr', limit: 5 },
   ];
-  const all = { file, access: 'all' as const };
+  const all = { organizationId, file, access: 'all' as const };
   expect(await pool.search(all, search, live)).toEqual(whole.search(search));
   expect(whole.search(search)).toHaveLength(2);
   expect(await pool.suggest(all, suggest, live)).toEqual(whole.suggest(suggest));
-  const asPublic = await pool.search({ file, access: { groups: [] } }, search, live);
+  const asPublic = await pool.search({ organizationId, file, access: { groups: [] } }, search, live);
   expect(asPublic.map(({ path }) => path)).toEqual(['guides/retry']);
 });
 
 it('opens a file again after it was closed and replaced', async () => {
   const file = join(folder, 'two.db');
-  const at = { file, access: 'all' as const };
+  const at = { organizationId, file, access: 'all' as const };
   await using pool = createSearchPool({ deadlineMs: 60_000 });
   for (const word of ['first', 'second']) {
     buildIndex(pages(word), { file });
@@ -44,7 +45,7 @@ it('opens a file again after it was closed and replaced', async () => {
 
 it('rejects with what is wrong with a file, and finds nothing for a reader who has left', async () => {
   await using pool = createSearchPool({ deadlineMs: 60_000 });
-  const at = { file: join(folder, 'missing.db'), access: 'all' as const };
+  const at = { organizationId, file: join(folder, 'missing.db'), access: 'all' as const };
   const request = { query: 'limit', limit: 1 };
   await expect(pool.search(at, request, live)).rejects.toThrow('unable to open database file');
   expect(await pool.search(at, request, AbortSignal.abort())).toEqual([]);
