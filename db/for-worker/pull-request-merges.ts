@@ -1,5 +1,6 @@
-import type { Pool } from 'pg';
+import type { Pool, QueryConfig, QueryResultRow } from 'pg';
 import type { Owner } from '../caller.ts';
+import { withTransaction } from '../pool.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson } from '../stored-text.ts';
 import type { JobRow } from '../jobs/jobs.ts';
@@ -30,34 +31,46 @@ const workColumns = `
   pull_requests.id, due.job ->> 'organizationId' as "organizationId", pull_requests.repository, head, base, due.job,
   case when job_id is not null then number::text end as "forgeId"`;
 
-/** Selects due pull requests with their job, for a claim. */
-const dueWithJob = `
+/** Selects the next due pull request with its job, of an organization for which no worker does the same. */
+const nextDue = (work: 'merge' | 'check', where: string) => `
   select pull_requests.id, pull_requests.head_commit,
          jsonb_build_object('id', jobs.id, 'organizationId', jobs.organization_id, 'projectId', project_id,
                             'repository', jobs.repository) as job
-  from pull_requests join jobs on jobs.id = opened_by`;
+  from pull_requests join jobs on jobs.id = opened_by
+  where ${work}_requested_at is not null and ${where}
+    and coalesce(${work}_claimed_at, '-infinity') < now() - interval '1 minute'
+    and not exists (
+      select from pull_requests as held join jobs as opener on opener.id = held.opened_by
+      where held.${work}_requested_at is not null and held.${work}_claimed_at >= now() - interval '1 minute'
+        and opener.organization_id = jobs.organization_id
+    )
+  order by ${work}_requested_at limit 1 for update of pull_requests skip locked`;
 
 export type PullRequestMergeStore = ReturnType<typeof createPullRequestMergeStore>;
 
 /** Stores merges of pull requests. Their result is written into the job at once. */
 export function createPullRequestMergeStore(pool: Pool) {
+  const claim = <Work extends QueryResultRow>(statement: QueryConfig): Promise<Work | null> =>
+    withTransaction(pool, async (client) => {
+      // two claims at once would not see each other
+      await client.query(`select pg_advisory_xact_lock(hashtextextended('merges', 0))`);
+      const { rows } = await client.query<Work>(statement);
+      return rows[0] ?? null;
+    });
+
   return {
-    /** Claims a merge that no worker holds; one whose worker was killed is claimed again after a minute. */
-    async claimMerge(): Promise<MergeWork | null> {
-      const { rows } = await pool.query<MergeWork>({
+    /**
+     * Claims a merge that no worker holds, one of an organization at a time; one whose worker was killed is claimed again
+     * after a minute.
+     */
+    claimMerge: () =>
+      claim<MergeWork>({
         name: 'claim-merge',
         text: `
-          with due as materialized (
-            ${dueWithJob}
-            where merge_requested_at is not null and state = 'open'
-              and coalesce(merge_claimed_at, '-infinity') < now() - interval '1 minute'
-            order by merge_requested_at limit 1 for update of pull_requests skip locked
-          )
+          with due as materialized (${nextDue('merge', "state = 'open'")})
           update pull_requests set merge_claimed_at = now() from due where pull_requests.id = due.id
           returning ${workColumns}, coalesce(merge_head, due.head_commit) as "headCommit", number, title, created_at as "createdAt", merge_method as method, deletes_branch as "deletesBranch"`,
-      });
-      return rows[0] ?? null;
-    },
+      }),
 
     /** Reports whether the merge is still to be done. */
     async isRequested(id: string): Promise<boolean> {
@@ -92,21 +105,15 @@ export function createPullRequestMergeStore(pool: Pool) {
       );
     },
 
-    /** Claims a check that no worker holds; one whose worker was killed is claimed again after a minute. */
-    async claimCheck(): Promise<CheckWork | null> {
-      const { rows } = await pool.query<CheckWork>({
+    /** Claims a check, as `claimMerge` claims a merge. */
+    claimCheck: () =>
+      claim<CheckWork>({
         name: 'claim-check',
         text: `
-          with due as materialized (
-            ${dueWithJob}
-            where check_requested_at is not null and coalesce(check_claimed_at, '-infinity') < now() - interval '1 minute'
-            order by check_requested_at limit 1 for update of pull_requests skip locked
-          )
+          with due as materialized (${nextDue('check', 'true')})
           update pull_requests set check_claimed_at = now() from due where pull_requests.id = due.id
           returning ${workColumns}, due.head_commit as "headCommit"`,
-      });
-      return rows[0] ?? null;
-    },
+      }),
 
     async checked(id: string, { problem, cause = null, conflicts, standing }: CheckResult): Promise<void> {
       const { rows } = await pool.query<{ id: string }>(

@@ -24,6 +24,9 @@ export interface MergeChoresDeps extends Pick<WorkerClients, 'mergeBranch' | 'ch
   everyMs?: number;
 }
 
+/** Organizations whose merges, and whose checks, a worker does at once: a slow forge of one holds up no other. */
+const organizationsAtOnce = 4;
+
 /**
  * Merges pull requests on request, and checks whether they can be merged: those of the local forge with git, others with
  * the credential of their job. Runs in every worker; each merge and check is done by one of them.
@@ -109,10 +112,10 @@ export function createMergeChores(deps: MergeChoresDeps): AsyncDisposable {
     throw new ForgeError('not-found', 'the project no longer uses the forge of this pull request.');
   }
 
-  const chores = [
+  const chores = Array.from({ length: organizationsAtOnce }, () => [
     repeat({ name: 'merges', everyMs, isDue: deps.isDue, work: mergeNext, log }),
     repeat({ name: 'merge-checks', everyMs, isDue: deps.isCheckDue, work: checkNext, log }),
-  ];
+  ]).flat();
   return {
     async [Symbol.asyncDispose]() {
       stopped.abort();

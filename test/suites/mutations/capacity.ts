@@ -39,6 +39,14 @@ export const capacityMutations: Mutation[] = [
     ...fairSlots,
   },
   {
+    name: 'all merges of one organization run at once',
+    file: 'db/for-worker/pull-request-merges.ts',
+    find: 'and opener.organization_id = jobs.organization_id',
+    replace: 'and false',
+    project: 'integration',
+    tests: ['api/jobs/pull-requests'],
+  },
+  {
     name: 'tasks of one organization wait behind all of another',
     file: 'lib/threads/fair-line.ts',
     find: 'const own = lines.get(entry.holder) ?? [];\n      lines.set(entry.holder, own);',

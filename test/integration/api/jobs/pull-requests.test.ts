@@ -26,9 +26,9 @@ afterAll(async () => {
   await shared.database?.[Symbol.asyncDispose]();
 });
 
-async function open({ draft = false } = {}) {
+async function open({ draft = false, project = shared.project } = {}) {
   const { pool } = shared.database;
-  const job = await buildJob(pool, shared.project, { status: 'completed' });
+  const job = await buildJob(pool, project, { status: 'completed' });
   const row = await createWorkerPullRequestStore(pool).create({
     repository: '/srv/repositories/lamp.git',
     head: `docket/${job.id}-fix`,
@@ -152,6 +152,45 @@ describe('a pull request of the local forge', () => {
     });
     expect((await ask('/merge')).body.merge).toMatchObject({ isMerging: true, problem: null, commit: null });
     expect((await merges().claimMerge())?.id).toBe(id);
+    await merges().refused(id, 'The branch is gone.');
+  });
+
+  it('is checked and merged while those of another organization wait for their slow forge', async () => {
+    const slow = await Promise.all(Array.from({ length: 6 }, () => open()));
+    const project = await buildProject(shared.database.pool);
+    const quick = await open({ project });
+    const { key } = await buildKey(shared.database.pool, project);
+    for (const { ask } of slow) await Promise.all([ask('/check'), ask('/merge')]);
+    await Promise.all([quick.ask('/check', key), quick.ask('/merge', key)]);
+    const released = Promise.withResolvers<void>();
+    const atOnce = { checks: 0, merges: 0 };
+    const reached = async (work: keyof typeof atOnce, head: string) => {
+      if (head.includes(quick.job.id)) return;
+      atOnce[work] += 1;
+      await released.promise;
+    };
+    await using _chores = createMergeChores({
+      merges: merges(),
+      granted: noForge,
+      async mergeBranch({ head }) {
+        await reached('merges', head);
+        return { kind: 'merged', commit: 'd'.repeat(40) };
+      },
+      async checkMerge({ head }) {
+        await reached('checks', head);
+        return null;
+      },
+      deleteBranch: async () => undefined,
+      log: pino({ level: 'silent' }),
+      everyMs: 20,
+    });
+    await using _released = { [Symbol.asyncDispose]: async () => released.resolve() };
+    const ended = { isMerging: false, isChecking: false, commit: 'd'.repeat(40), mergeability: { problem: null } };
+    await expect.poll(async () => (await quick.ask('', key)).body.merge).toMatchObject(ended);
+    expect(atOnce).toEqual({ checks: 1, merges: 1 });
+    released.resolve();
+    const states = () => Promise.all(slow.map(({ stateOfJob }) => stateOfJob()));
+    await expect.poll(states).toEqual(slow.map(() => 'merged'));
   });
 
   it('is checked for conflicts on request, once for all who ask', async () => {
