@@ -165,9 +165,10 @@ describe('a pull request of the local forge', () => {
     const released = Promise.withResolvers<void>();
     const atOnce = { checks: 0, merges: 0 };
     const reached = async (work: keyof typeof atOnce, head: string) => {
-      if (head.includes(quick.job.id)) return;
+      if (head.includes(quick.job.id)) return null;
       atOnce[work] += 1;
       await released.promise;
+      return null;
     };
     await using _chores = createMergeChores({
       merges: merges(),
@@ -176,10 +177,7 @@ describe('a pull request of the local forge', () => {
         await reached('merges', head);
         return { kind: 'merged', commit: 'd'.repeat(40) };
       },
-      async checkMerge({ head }) {
-        await reached('checks', head);
-        return null;
-      },
+      checkMerge: ({ head }) => reached('checks', head),
       deleteBranch: async () => undefined,
       log: pino({ level: 'silent' }),
       everyMs: 20,
