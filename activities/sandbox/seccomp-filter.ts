@@ -25,10 +25,11 @@ const noSuchCall = fail(38);
 const notSupported = fail(95);
 const noSuchFamily = fail(97);
 
-/** Offsets in `struct seccomp_data` of the call number, the architecture and the low half of an argument. */
+/** Offsets in `struct seccomp_data` of the call number, the architecture and the halves of an argument. */
 const numberAt = 0;
 const architectureAt = 4;
 const argumentAt = (index: number) => 16 + 8 * index;
+const highHalfAt = (index: number) => argumentAt(index) + 4;
 
 const x32Bit = 0x40000000;
 const newUserNamespace = 0x10000000;
@@ -39,6 +40,10 @@ const internetFamilies = [2, 10];
 const terminalInput = [0x5412, 0x541c];
 /** `FS_IOC_RESVSP`, `FS_IOC_RESVSP64` and `FS_IOC_ZERO_RANGE` allocate like `fallocate`. */
 const allocations = [0x40305828, 0x4030582a, 0x40305839];
+/** Largest segment of System V memory, which PostgreSQL makes one of: all that a command may have take 16 MB. */
+const segmentBytes = 4_096;
+/** `SHM_HUGETLB`, which rounds a segment up to a huge page. */
+const hugePages = 0o4000;
 /** Linux's own personality, and the value that queries the current one. */
 const plainPersonalities = [0, 0xffffffff];
 
@@ -68,6 +73,13 @@ export function seccompFilter(architecture: Architecture, { isInstaller = false 
     ...lookInto('ioctl', 1, [
       ...terminalInput.flatMap((request) => when(jumpIfEqual, request, notPermitted)),
       ...allocations.flatMap((request) => when(jumpIfEqual, request, notSupported)),
+    ]),
+    ...lookInto('shmget', 1, [
+      ...when(jumpIfGreater, segmentBytes, notPermitted),
+      load(highHalfAt(1)),
+      ...when(jumpIfGreater, 0, notPermitted),
+      load(argumentAt(2)),
+      ...when(jumpIfAnyBit, hugePages, notPermitted),
     ]),
     ...lookInto('personality', 0, unlessOneOf(plainPersonalities, invalid)),
     give(allow),

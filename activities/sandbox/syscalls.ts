@@ -167,7 +167,6 @@ export const refusedSyscalls = [
   'move_pages',
   'memfd_create',
   'memfd_secret',
-  'shmget',
   'msgget',
   'mq_open',
 ] as const satisfies readonly Syscall[];

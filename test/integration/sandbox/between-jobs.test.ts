@@ -51,7 +51,7 @@ const channels: Record<string, { leave: string; look: string }> = {
   },
   'a pipe': { leave: 'mkfifo /tmp/pipe; (echo "$1" > /tmp/pipe &); true', look: 'timeout 1 cat /tmp/pipe 2>&1' },
 };
-/** The sandbox refuses these, even within one command. */
+/** The sandbox refuses these, even within one command, or they do not carry the mark itself. */
 const refused = new Set([
   'an abstract socket',
   'System V memory',

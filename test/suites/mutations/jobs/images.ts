@@ -16,6 +16,13 @@ export const imageMutations: Mutation[] = [
     ...filter,
   },
   {
+    name: 'a command has System V memory without end',
+    file: 'activities/sandbox/seccomp-filter.ts',
+    find: '...when(jumpIfGreater, segmentBytes, notPermitted),',
+    replace: '',
+    ...filter,
+  },
+  {
     name: 'the files of a package keep the modes that its script chose',
     file: 'activities/images/extend-root.ts',
     find: "'u=rwX,go=rX,a-st'",

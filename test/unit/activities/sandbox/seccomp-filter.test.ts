@@ -13,7 +13,7 @@ function verdictOf(filter: Buffer, { arch, nr, args = [] }: { arch: number; nr: 
   const data = Buffer.alloc(64);
   data.writeUInt32LE(nr >>> 0, 0);
   data.writeUInt32LE(arch, 4);
-  for (const [index, value] of args.entries()) data.writeUInt32LE(value >>> 0, 16 + 8 * index);
+  for (const [index, value] of args.entries()) data.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value)), 16 + 8 * index);
   let loaded = 0;
   for (let at = 0; at < filter.length / 8; at += 1) {
     const [code, yes, no, operand] = [
@@ -85,6 +85,13 @@ describe.each(['x64', 'arm64'] as Architecture[])('the filter of system calls fo
     expect(verdict(number('fallocate'), 3, 0, 0, 1 << 30)).toBe(unsupported);
     const requests = [0x40305828, 0x4030582a, 0x40305839];
     expect(requests.map((request) => verdict(number('ioctl'), 3, request))).toEqual(Array(3).fill(unsupported));
+  });
+
+  it('allows only small segments of System V memory', () => {
+    const sizes = [56, 4_096, 4_097, 2 ** 31, 2 ** 32, 2 ** 32 + 56];
+    const verdicts = sizes.map((size) => verdict(number('shmget'), 1, size, 0o3600));
+    expect(verdicts).toEqual([allow, allow, refused, refused, refused, refused]);
+    expect(verdict(number('shmget'), 1, 56, 0o7600)).toBe(refused);
   });
 
   it('reports system calls newer than itself as not implemented', () => {
