@@ -22,15 +22,18 @@ const claimSeconds = 120;
 
 /**
  * Creates a function that runs one round over the gaps in progress. It re-indexes sites whose change was merged, and
- * asks the questions of re-indexed sites again. Processes share the work.
+ * asks the questions of re-indexed sites again. Processes share the work, in which organizations take turns.
  */
 export function createGapChecks(deps: GapCheckDeps): () => Promise<void> {
   const { gaps, stopping, log } = deps;
+  /** Organization of the last check. */
+  let after = '';
   return async () => {
     await gaps.noteMerged();
     while (!stopping.aborted) {
-      const gap = await gaps.claim({ seconds: claimSeconds });
+      const gap = await gaps.claim({ seconds: claimSeconds, after });
       if (gap === null) return;
+      after = gap.organizationId;
       const isDone = await check(deps, gap);
       if (isDone) await gaps.conclude({ siteId: gap.siteId, gapId: gap.id });
       else log.warn({ site: gap.siteId, gap: gap.id }, 'some questions of a gap could not be asked; retrying later');

@@ -34,14 +34,17 @@ export function createGapCheckStore(pool: Pool) {
       return rows[0]?.count ?? 0;
     },
 
-    /** Claims a gap whose site has been indexed since; null when there is none. The claim expires after `seconds`. */
-    async claim({ seconds }: { seconds: number }): Promise<ClaimedGap | null> {
+    /**
+     * Claims a gap whose site has been indexed since, of the next organization after `after`, or of the first; null when
+     * there is none. The claim expires after `seconds`.
+     */
+    async claim({ seconds, after }: { seconds: number; after: string }): Promise<ClaimedGap | null> {
       const { rows } = await pool.query<ClaimedGap>(
         `with waiting as (
            select gaps.site_id, gaps.id, organization_id, domain from gaps join sites on sites.id = gaps.site_id
            where (state = 'asking' or (state = 'indexing' and index_requested_at is null and index_failure is null))
              and (claimed_until is null or claimed_until < now())
-           order by gaps.created_at limit 1 for update of gaps skip locked
+           order by organization_id <= $2, organization_id, gaps.created_at limit 1 for update of gaps skip locked
          )
          update gaps set state = 'asking', claimed_until = now() + $1::float8 * interval '1 second'
          from waiting where gaps.site_id = waiting.site_id and gaps.id = waiting.id
@@ -49,7 +52,7 @@ export function createGapCheckStore(pool: Pool) {
            select coalesce(jsonb_agg(jsonb_build_object('key', key, 'text', text) order by count desc, key), '[]')
            from gap_questions where gap_questions.site_id = gaps.site_id and gap_id = gaps.id and answered_now is null
          ) as questions`,
-        [seconds],
+        [seconds, after],
       );
       return rows[0] ?? null;
     },

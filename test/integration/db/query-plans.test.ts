@@ -172,7 +172,7 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
     searches: () => service.sweeps.emptySearches(),
     sessions: () => service.sweeps.sessions(),
     merged: () => service.gapChecks.noteMerged(),
-    gaps: () => service.gapChecks.claim({ seconds: 1 }),
+    gaps: () => service.gapChecks.claim({ seconds: 1, after: '' }),
     evaluations: () => service.evaluationRuns.claim({ seconds: 1 }),
     'due chores': () => service.dueChores.look(),
     'changed indexes': () =>

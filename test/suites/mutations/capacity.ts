@@ -47,6 +47,14 @@ export const capacityMutations: Mutation[] = [
     tests: ['api/jobs/pull-requests'],
   },
   {
+    name: 'gaps of one organization are checked before those of the next',
+    file: 'db/for-service/gap-checks.ts',
+    find: 'order by organization_id <= $2, organization_id, gaps.created_at',
+    replace: "order by '' <= $2, gaps.created_at",
+    project: 'integration',
+    tests: ['db/sites/gaps'],
+  },
+  {
     name: 'tasks of one organization wait behind all of another',
     file: 'lib/threads/fair-line.ts',
     find: 'const own = lines.get(entry.holder) ?? [];\n      lines.set(entry.holder, own);',

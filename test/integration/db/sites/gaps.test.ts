@@ -45,7 +45,7 @@ it('a gap stays in progress until all of its questions have been asked again', a
   const stateOf = async () => (await gaps.list(site, 10))[0]?.state;
   await gaps.recheck(operatorOf(site), gapOf(site.id));
   await pool.query('update sites set index_requested_at = null where id = $1', [site.id]);
-  expect(await checks.claim({ seconds: 60 })).toMatchObject({ siteId: site.id });
+  expect(await checks.claim({ seconds: 60, after: '' })).toMatchObject({ siteId: site.id });
   await checks.conclude(ref);
   expect(await stateOf()).toBe('asking');
   await checks.recordAnswer({ ...ref, key: 'android', answered: true, seconds: 60 });
@@ -61,7 +61,7 @@ it('a gap that is dismissed while its questions are asked again keeps its check 
   const ref = { siteId: site.id, gapId: 'gap_android' };
   await gaps.recheck(caller, gapOf(site.id));
   await pool.query('update sites set index_requested_at = null where id = $1', [site.id]);
-  await checks.claim({ seconds: 600 });
+  await checks.claim({ seconds: 600, after: '' });
   await checks.recordAnswer({ ...ref, key: 'android', answered: true, seconds: 600 });
   await gaps.dismiss(caller, gapOf(site.id));
   expect(await gaps.list(site, 10)).toMatchObject([{ state: 'dismissed', questions: [{ answeredNow: true }] }]);
@@ -70,6 +70,20 @@ it('a gap that is dismissed while its questions are asked again keeps its check 
   await checks.conclude(ref);
   await gaps.restore(caller, gapOf(site.id));
   expect(await gaps.list(site, 10)).toMatchObject([{ state: 'answered' }]);
+});
+
+it('the gaps of organizations are checked in turns, however many one has', async () => {
+  const { pool } = database;
+  const [gaps, checks] = [createGapStore(pool), createGapCheckStore(pool)];
+  const [busy, quiet] = [await seedSite(pool), await seedSite(pool)];
+  for (const id of ['gap_one', 'gap_two', 'gap_three']) await gaps.recheck(operatorOf(busy), { ...gapOf(busy.id), id });
+  await gaps.recheck(operatorOf(quiet), gapOf(quiet.id));
+  await pool.query('update sites set index_requested_at = null');
+  const organizations: string[] = [];
+  for (let after = ''; organizations.length < 4; organizations.push(after))
+    after = (await checks.claim({ seconds: 60, after }))?.organizationId ?? 'none';
+  expect(organizations.slice(0, 2).toSorted()).toEqual([busy.organizationId, quiet.organizationId].toSorted());
+  expect(organizations.slice(2)).toEqual([busy.organizationId, busy.organizationId]);
 });
 
 describe('a site that is deleted while its gaps', () => {
