@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { auditPageSchema, createdKeySchema, keyListSchema } from '../../../api/administration/key-schemas.ts';
 import { projectListSchema, projectSchema } from '../../../api/administration/project-schemas.ts';
 import { siteListSchema, siteSchema } from '../../../api/sites/site-schemas.ts';
 import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { buildJob, buildKey, buildOrganization, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { testKeys, testKeysText } from '../../support/database/encryption.ts';
 import { createKeyPair } from '../../support/ssh/ssh-server.ts';
-import { serveApi, type ServedApi } from './serve.ts';
+import { serveApi } from './serve.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {
+const database = ofFile(createTestDatabase);
+const api = ofFile(() =>
+  serveApi(database.pool, {
     DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
     DOCKET_ALLOWED_HOSTS: 'github.com,git.example.com',
     DOCKET_LOCAL_REPOSITORIES: '/srv/git',
-  });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+  }),
+);
 
 async function newAdmin(): Promise<{ organizationId: string; key: string }> {
   const { id: organizationId } = await buildOrganization(database.pool);

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { readDescription, type Operation } from '../../suites/fuzz/description.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { bodyOf, pathOf } from './access/described-requests.ts';
 import { createOwner, receiver, type Owner } from './access/owner.ts';
-import { serveApi, type ServedApi } from './serve.ts';
+import { serveApi } from './serve.ts';
+import { ofFile } from '../../support/of-file.ts';
 
 // Generated from the API description: each operation that changes something is called with the audit log broken, which changes
 // nothing, and with it working, which writes one entry. An operation without an entry belongs in the list, with its reason.
@@ -28,19 +29,13 @@ const unaudited: Record<string, string> = {
 /** Tables that count requests, whether they succeed or not. */
 const counters = ['rate_limits', 'key_uses', 'schema_migrations'];
 
-let database: TestDatabase;
-let api: ServedApi;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host }));
 let operations: Operation[];
 let digests: string;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
   digests = await statementOfDigests();
   operations = (await readDescription(api.url)).operations.filter(({ method }) => method !== 'GET');
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 const waiting = `update jobs set status = 'active', phase = 'waiting', plan_review = true, approved_turn = null, question = null,

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { serveApi, type ServedApi } from './serve.ts';
+import { describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { serveApi } from './serve.ts';
 import { stageGaps, unanswerable } from './stage-gaps.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { indexPollMs: 50 });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, {}, { indexPollMs: 50 }));
 
 describe('gaps', () => {
   it('leave the open ones when they are dismissed, also with similar later questions, until they are restored', async () => {

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { conversationPageSchema, emptySearchesSchema } from '../../../api/sites/gap-schemas.ts';
 import { agentJobSchema } from '../../../db/jobs/agent-job.ts';
 import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
 import { buildSite, buildKey } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { pages, publishPages } from '../assistant/site.ts';
-import { comparable, serveApi, type ServedApi } from './serve.ts';
+import { comparable, serveApi } from './serve.ts';
 import { stageGaps, unanswerable } from './stage-gaps.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { indexPollMs: 50 });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, {}, { indexPollMs: 50 }));
 
 describe('feedback', () => {
   it('is stored with the answer, replaced when it is given again, and shown with the conversation', async () => {

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createProjectToolReader } from '../../../db/for-worker/projects/project-tools.ts';
 import { createSealedValueStore } from '../../../db/organizations/sealed-values.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { buildKey, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { testKeys, testKeysText } from '../../support/database/encryption.ts';
-import { serveApi, type ServedApi } from './serve.ts';
+import { serveApi } from './serve.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, { DOCKET_ENCRYPTION_KEYS: testKeysText('k1') });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, { DOCKET_ENCRYPTION_KEYS: testKeysText('k1') }));
 
 const box = createSecretBox(testKeys('k1'));
 const docs = { name: 'docs', url: 'https://mcp.example.com/mcp' };

@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createMetrics } from '../../../api/http/metrics.ts';
 import { operationsSchema } from '../../../api/administration/operations-schemas.ts';
 import { createServiceFigureStore } from '../../../db/operations/service-figures.ts';
 import { createOperatorView } from '../../../db/operations/operator-view.ts';
 import { createWorkerStore } from '../../../db/for-worker/workers.ts';
 import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { buildIndexedSite, question } from '../assistant/site.ts';
-import { serveApi, type ServedApi } from './serve.ts';
+import { serveApi } from './serve.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  // the jobs of this test began before its database
-  await database.pool.query(`update operation_start set since = '-infinity'`);
-  api = await serveApi(database.pool, {}, { indexPollMs: 50 });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+// the jobs of this test began before its database
+beforeAll(() => database.pool.query(`update operation_start set since = '-infinity'`));
+const api = ofFile(() => serveApi(database.pool, {}, { indexPollMs: 50 }));
 
 const sum = <Row>(rows: Row[], field: keyof Row): number => rows.reduce((total, row) => total + Number(row[field]), 0);
 

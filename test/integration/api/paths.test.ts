@@ -1,23 +1,14 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readDescription } from '../../suites/fuzz/description.ts';
 import { buildKey, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { serveApi, type ServedApi } from './serve.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { serveApi } from './serve.ts';
 import { fc, propertyRuns } from '../../support/properties.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
 
 /** Other spellings of a path that a person or proxy may treat as the same one. `at` chooses the place. */
 const spellings: Record<string, (path: string, at: number) => string> = {

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findBrowser, launchBrowser } from '../../support/browser/browser.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { serveApi, type ServedApi } from './serve.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { serveApi } from './serve.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
 
 it('serves the files of the reference and no others', async () => {
   for (const [file, type] of [

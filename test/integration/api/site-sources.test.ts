@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { siteSchema } from '../../../api/sites/site-schemas.ts';
 import { buildKey, buildOrganization } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { serveApi, type ServedApi } from './serve.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { serveApi } from './serve.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, { DOCKET_ALLOWED_HOSTS: 'github.com' });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, { DOCKET_ALLOWED_HOSTS: 'github.com' }));
 
 const added = { kind: 'directory', directory: '/srv', prefix: '' };
 const website = { kind: 'website', url: 'https://docs.example.com/guide', prefix: 'guide' };

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { usageSchema, type PublicUsage } from '../../../api/administration/usage-schemas.ts';
 import { createKeyUses } from '../../../api/access/key-uses.ts';
 import { createUsageStore } from '../../../db/organizations/usage.ts';
 import { buildKey, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { untilEarlyIn } from '../../support/early-in.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
 import { serveApi } from './serve.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 beforeEach(() => untilEarlyIn('hour'));
 
 it('counts what each key requested and what a limit refused, next to the limit', async () => {

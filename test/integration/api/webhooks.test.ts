@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   createdWebhookSchema,
   deliveryListSchema,
@@ -7,30 +7,21 @@ import {
   webhookListSchema,
   webhookSchema,
 } from '../../../api/webhooks/webhook-schemas.ts';
-import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { comparable, serveApi, type AskOptions, type ServedApi } from './serve.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { comparable, serveApi, type AskOptions } from './serve.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string };
-
-beforeAll(async () => {
-  shared.database = await createTestDatabase();
-  shared.api = await serveApi(shared.database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: '127.0.0.1:9' });
-  shared.project = await buildProject(shared.database.pool);
-  shared.key = (await buildKey(shared.database.pool, shared.project)).key;
-});
-
-afterAll(async () => {
-  await shared.api?.[Symbol.asyncDispose]();
-  await shared.database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: '127.0.0.1:9' }));
+const project = ofFile(() => buildProject(database.pool));
+const admin = ofFile(() => buildKey(database.pool, project));
 
 const url = 'https://hooks.example.com/docket';
 
 function ask(path: string, request: AskOptions & { projectId?: string } = {}) {
-  const { projectId = shared.project.id, ...options } = request;
-  return shared.api.ask(`/v2/agent/${projectId}/webhooks${path}`, { key: shared.key, ...options });
+  const { projectId = project.id, ...options } = request;
+  return api.ask(`/v2/agent/${projectId}/webhooks${path}`, { key: admin.key, ...options });
 }
 
 async function made(json: object = {}) {
@@ -76,7 +67,7 @@ describe('webhooks', () => {
       await ask(`/${id}`, { method: 'PATCH', json: { enabled: true } }),
     ];
     for (const { text } of others) expect(text).not.toContain('secret');
-    expect(shared.api.log()).not.toContain(own);
+    expect(api.log()).not.toContain(own);
   });
 
   it('get a new secret, with or without a body', async () => {
@@ -94,15 +85,15 @@ describe('webhooks', () => {
     const { id } = await made();
     const { previousValidUntil } = (await ask(`/${id}/secret`, { method: 'POST' })).body;
     const secrets = 'select secret, previous_secret from webhook_endpoints where id = $1';
-    const before = await shared.database.pool.query(secrets, [id]);
+    const before = await database.pool.query(secrets, [id]);
     expect(await ask(`/${id}/secret`, { method: 'POST' })).toMatchObject({
       status: 409,
       body: {
         error: `Messages are signed with the previous secret, too, until ${previousValidUntil}. Rotate the secret after that, or create another webhook.`,
       },
     });
-    expect((await shared.database.pool.query(secrets, [id])).rows).toEqual(before.rows);
-    await shared.database.pool.query('update webhook_endpoints set previous_secret_until = now() where id = $1', [id]);
+    expect((await database.pool.query(secrets, [id])).rows).toEqual(before.rows);
+    await database.pool.query('update webhook_endpoints set previous_secret_until = now() where id = $1', [id]);
     expect((await ask(`/${id}/secret`, { method: 'POST' })).status).toBe(200);
   });
 
@@ -139,14 +130,9 @@ describe('webhooks', () => {
     expect(made).toMatchObject({ format: 'slack', url: 'https://hooks.slack.com/***', secret: null });
     const moved = await ask(`/${id}`, { method: 'PATCH', json: { url: `${slack}/further` } });
     expect(moved.body).toMatchObject({ format: 'slack', url: 'https://hooks.slack.com/***' });
-    for (const answer of [
-      moved,
-      await ask(`/${id}`),
-      await ask(''),
-      await shared.api.ask('/v1/audit', { key: shared.key }),
-    ])
+    for (const answer of [moved, await ask(`/${id}`), await ask(''), await api.ask('/v1/audit', { key: admin.key })])
       expect(answer.text).not.toContain('XyZ');
-    expect(shared.api.log()).not.toContain('XyZ');
+    expect(api.log()).not.toContain('XyZ');
     const own = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
     const refused = [
       await ask(`/${id}/secret`, { method: 'POST' }),
@@ -166,8 +152,8 @@ describe('webhooks', () => {
   });
 
   it('are refused with 409 at their limit', async () => {
-    const project = await buildProject(shared.database.pool, { organizationId: shared.project.organizationId });
-    const create = () => ask('', { projectId: project.id, json: { url } });
+    const other = await buildProject(database.pool, { organizationId: project.organizationId });
+    const create = () => ask('', { projectId: other.id, json: { url } });
     for (let count = 0; count < 20; count += 1) expect((await create()).status).toBe(201);
     const refused = await create();
     expect([refused.status, refused.body]).toEqual([
@@ -184,14 +170,14 @@ describe('deliveries', () => {
     expect(pinged.status).toBe(202);
     const ping = deliverySchema.strict().parse(pinged.body);
     expect(ping).toMatchObject({ type: 'webhook.ping', status: 'pending', jobId: null, attempts: [] });
-    const job = await buildJob(shared.database.pool, shared.project);
+    const job = await buildJob(database.pool, project);
 
     const first = deliveryListSchema.strict().parse((await ask(`/${id}/deliveries?limit=1`)).body);
     expect(first.deliveries).toMatchObject([{ type: 'job.created', jobId: job.id }]);
     const second = deliveryListSchema.parse((await ask(`/${id}/deliveries?limit=1&cursor=${first.nextCursor}`)).body);
     expect(second).toEqual({ deliveries: [ping], nextCursor: null });
 
-    await shared.database.pool.query(`update webhook_deliveries set status = 'failed', start_at = null where id = $1`, [
+    await database.pool.query(`update webhook_deliveries set status = 'failed', start_at = null where id = $1`, [
       ping.id,
     ]);
     const again = await ask(`/${id}/deliveries/${ping.id}/redeliver`, { method: 'POST' });
@@ -232,17 +218,16 @@ describe('keys and webhooks', () => {
   ];
 
   it('a key of another organization gets the answer of a missing project, and changes nothing', async () => {
-    const { pool } = shared.database;
+    const { pool } = database;
     const { id, secret: _secret, ...before } = await made();
     const delivery = (await ask(`/${id}/ping`, { method: 'POST' })).body.id;
     const foreign = (await buildKey(pool, await buildProject(pool))).key;
-    const sibling = await buildProject(pool, { organizationId: shared.project.organizationId });
+    const sibling = await buildProject(pool, { organizationId: project.organizationId });
     for (const [path, request] of requests(id, delivery)) {
       const theirs = await ask(path, { ...request, key: foreign });
       const missing = await ask(path, { ...request, key: foreign, projectId: 'prj_missing' });
       expect([path, theirs.status, comparable(theirs)]).toEqual([path, 404, comparable(missing)]);
-      const assistant = (await buildKey(pool, { organizationId: shared.project.organizationId, kind: 'assistant' }))
-        .key;
+      const assistant = (await buildKey(pool, { organizationId: project.organizationId, kind: 'assistant' })).key;
       expect((await ask(path, { ...request, key: assistant })).status).toBe(403);
       expect((await ask(path, { ...request, key: null })).status).toBe(401);
       // a webhook of another project of the same organization is not this project's

@@ -1,29 +1,19 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../support/database/database.ts';
-import type { TestDatabase } from '../../support/database/database.ts';
-import { serveApi } from '../api/serve.ts';
-import type { Answer, ServedApi } from '../api/serve.ts';
+import { serveApi, type Answer } from '../api/serve.ts';
 import { buildIndexedSite, question } from './site.ts';
-import type { TestSite } from './site.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-let docs: TestSite;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const docs = ofFile(() => buildIndexedSite(database.pool));
 let message: string;
 let search: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-  docs = await buildIndexedSite(database.pool);
   message = `/discovery/v2/assistant/${docs.site.domain}/message`;
   search = `/discovery/v1/search/${docs.site.domain}`;
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 const valid = question('retry limit?');

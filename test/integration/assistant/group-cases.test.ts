@@ -1,27 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { expect, it } from 'vitest';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { fc, propertyRuns } from '../../support/properties.ts';
-import { serveApi, type Answer, type ServedApi } from '../api/serve.ts';
+import { serveApi, type Answer } from '../api/serve.ts';
 import { acceptTokens, readerHeaders } from './group-readers.ts';
 import { buildIndexedSite, publishPages, question, type TestSite } from './site.ts';
+import { ofFile } from '../../support/of-file.ts';
 
 const names = ['staff', 'Partners', 'équipe', 'a b', '"quoted"'];
 const spellings = names.flatMap((name) => [name, name.toUpperCase(), ` ${name} `]);
 const pagesOfSite = 20;
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {
+const database = ofFile(createTestDatabase);
+const api = ofFile(() =>
+  serveApi(database.pool, {
     DOCKET_ASSISTANT_PER_HOUR: '1000000000',
     DOCKET_ASSISTANT_PER_IP_PER_DAY: '1000000000',
-  });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+  }),
+);
 
 interface Reader {
   /** Those of the token; null without one. */

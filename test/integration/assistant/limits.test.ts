@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createTestDatabase } from '../../support/database/database.ts';
-import type { TestDatabase } from '../../support/database/database.ts';
 import { serveApi } from '../api/serve.ts';
 import type { Answer, ServedApi } from '../api/serve.ts';
 import { buildIndexedSite, question } from './site.ts';
 import type { TestSite } from './site.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 interface Pair extends AsyncDisposable {
   /** Alternates between all operations that ask, and between the two processes. */

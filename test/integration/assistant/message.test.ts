@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createThreadStore } from '../../../db/sites/threads.ts';
 import { buildKey, buildOrganization, buildSite } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import type { TestDatabase } from '../../support/database/database.ts';
 import { serveApi } from '../api/serve.ts';
-import type { ServedApi } from '../api/serve.ts';
 import { buildIndexedSite, eventsOf, publishPages, question, textOf } from './site.ts';
-import type { TestSite } from './site.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-let docs: TestSite;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, {}, { indexPollMs: 50 }));
+const docs = ofFile(() => buildIndexedSite(database.pool, { baseUrl: 'https://docs.example.com' }));
 let path: (version: 'v1' | 'v2') => string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { indexPollMs: 50 });
-  docs = await buildIndexedSite(database.pool, { baseUrl: 'https://docs.example.com' });
   path = (version) => `/discovery/${version}/assistant/${docs.site.domain}/message`;
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
 });
 
 function ask(text: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) {

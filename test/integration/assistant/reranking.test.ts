@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { UnknownModelError } from '../../../models/registry.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { startRerankingServer } from '../../support/servers/reranking-server.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
-import { buildIndexedSite, eventsOf, publishPages, question, type TestSite } from './site.ts';
+import { buildIndexedSite, eventsOf, publishPages, question } from './site.ts';
+import { ofFile } from '../../support/of-file.ts';
 
 const files = Object.fromEntries([
   ...Array.from({ length: 60 }, (_, at) => [
@@ -14,20 +15,13 @@ const files = Object.fromEntries([
   ['quota.md', '# Quota\n\nRetries count against the zebra quota.\n'],
 ]);
 
-let resources: AsyncDisposableStack;
-let database: TestDatabase;
-let server: Awaited<ReturnType<typeof startRerankingServer>>;
-let docs: TestSite;
-let plain: ServedApi;
+const database = ofFile(createTestDatabase);
+const server = ofFile(() => startRerankingServer('zebra'));
+const plain = ofFile(() => serveApi(database.pool));
+const docs = ofFile(() => buildIndexedSite(database.pool));
 beforeAll(async () => {
-  resources = new AsyncDisposableStack();
-  database = resources.use(await createTestDatabase());
-  server = resources.use(await startRerankingServer('zebra'));
-  docs = await buildIndexedSite(database.pool);
   await publishPages(database.pool, docs.site, files);
-  plain = resources.use(await serveApi(database.pool));
 });
-afterAll(() => resources.disposeAsync());
 
 /** Each API has its own record of a model that failed. */
 const serveReranked = (rerankingMs = 60_000) =>

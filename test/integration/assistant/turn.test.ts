@@ -1,21 +1,20 @@
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createSweeps } from '../../../db/for-service/sweeps.ts';
 import { createThreadStore } from '../../../db/sites/threads.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import type { TestDatabase } from '../../support/database/database.ts';
 import { serveApi } from '../api/serve.ts';
-import type { ServedApi } from '../api/serve.ts';
 import { serveModelApi } from './model-api.ts';
 import { openStream } from '../../support/sdk-clients/open-stream.ts';
 import { buildIndexedSite, eventsOf, publishPages, question, textOf } from './site.ts';
 import type { TestSite } from './site.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-let docs: TestSite;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, {}, { indexPollMs: 50 }));
+const docs = ofFile(() => buildIndexedSite(database.pool));
 
 const setup = (product: string) =>
   `---\nversion: ${product}\n---\n\n# Set up\n\nSet the time limit of a connection with \`timeoutMs\`. The default is 30 seconds.\n`;
@@ -30,15 +29,7 @@ for (let number = 1; number <= 60; number += 1)
   manyPages[`recipes/recipe-${number}.md`] = `# Recipe ${number}\n\nHow to bake bread number ${number} in an oven.\n`;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { indexPollMs: 50 });
-  docs = await buildIndexedSite(database.pool);
   await publishPages(database.pool, docs.site, manyPages);
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 function ask(text: string, more: Record<string, unknown> = {}, protocol = 'v2') {

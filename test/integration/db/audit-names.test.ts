@@ -1,20 +1,13 @@
 import type { Pool } from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createAuditStore } from '../../../db/organizations/audit.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createOwner, insertForeignRows, receiver, type Owner } from '../api/access/owner.ts';
-import { serveApi, type ServedApi } from '../api/serve.ts';
+import { serveApi } from '../api/serve.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host }));
 
 const kinds = ['projects', 'keys', 'job', 'pull-requests', 'webhooks', 'question-sets', 'evaluations', 'gaps'];
 

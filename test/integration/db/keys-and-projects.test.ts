@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { digestOf, parseKey } from '../../../db/organizations/key-format.ts';
 import { operatorOf } from '../../../db/caller.ts';
 import { createKeyStore } from '../../../db/organizations/keys.ts';
@@ -8,15 +8,12 @@ import { createProjectStore } from '../../../db/organizations/projects.ts';
 import { createAccessStore } from '../../../db/for-service/access.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { buildProject } from '../../support/database/build.ts';
 import { seedProject } from './seed.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 it('stores of a key only what cannot be reversed', async () => {
   const keys = createKeyStore(database.pool, 'pepper');

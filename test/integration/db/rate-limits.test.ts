@@ -1,14 +1,11 @@
 import { Pool } from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createRateLimitStore } from '../../../db/operations/rate-limits.ts';
 import { fitsOneMore } from '../../../db/operations/sliding-window.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 // the next boundary of such a wide window is years away, so no test reaches one
 const years = 1_000_000_000;

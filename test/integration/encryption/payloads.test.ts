@@ -1,5 +1,5 @@
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { createJobStarter } from '../../../api/jobs/job-starter.ts';
 import { createTemporalClient } from '../../../api/temporal.ts';
 import { createDataConverter } from '../../../lib/encryption/data-converter.ts';
@@ -7,18 +7,15 @@ import type { EncryptionKey } from '../../../lib/encryption/keys.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { openTemporalCredentials, readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { readableHistory, testKeys } from '../../support/database/encryption.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../support/stack/worker.ts';
 import { writing } from '../../support/writing-script.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const limits = { maxSteps: 20, maxTokens: 987_654, maxDurationMs: 120_000 };
 /** A job started by an API with `first` that is in its first model call when all processes stop. */

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createJobTimelineStore } from '../../../db/jobs/job-timeline.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { reportJob } from '../../../worker/replay/job-report.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
 import { asOperator } from '../../support/stack/operator.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => void (database = await createTestDatabase()));
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const call = (name: string, input: object) => ({ toolCalls: [{ name, input }] });
 const write = (path: string) => call('write', { path, content: `${path}\n` });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
 import { newId } from '../../../db/ids.ts';
 import { createJobForkStore } from '../../../db/jobs/job-forks.ts';
@@ -7,7 +7,7 @@ import { createProjectToolStore } from '../../../db/organizations/project-tools.
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startCommandScene } from '../../support/sandbox/command-scene.ts';
 import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
@@ -15,11 +15,10 @@ import { startMcpServer, textResult } from '../../support/servers/mcp-server.ts'
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
 const { accounts } = await accountsWithSandbox();
-let database: TestDatabase;
-beforeAll(async () => void (database = await createTestDatabase()));
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const call = (name: string, input: object = {}) => ({ toolCalls: [{ name, input }] });
 const finish = call('finish', { title: 'Change it', summary: 'Changed.' });

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { createJobForkStore, type NewFork } from '../../../db/jobs/job-forks.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => void (database = await createTestDatabase()));
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const call = (name: string, input: object) => ({ toolCalls: [{ name, input }] });
 const finish = (title: string) => call('finish', { title, summary: `${title}.`, complete: true });

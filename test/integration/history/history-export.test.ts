@@ -1,37 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from '@temporalio/worker';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createWorkerHistoryStore, type WorkerHistoryStore } from '../../../db/for-worker/job-histories.ts';
 import { createHistoryChores, type HistoryChoresDeps } from '../../../worker/chores/history-chores.ts';
 import { createClosedExecutionReader } from '../../../worker/chores/history-export.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { readableHistory, testKeys } from '../../support/database/encryption.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 import { asOperator } from '../../support/stack/operator.ts';
+import { ofFile } from '../../support/of-file.ts';
 
 const log = pino({ level: 'silent' });
 const encryptionKeys = testKeys('k1');
 const secretPrompt = 'Write one, and mind the pass phrase opensesame-4711';
 
-let database: TestDatabase;
-let api: ServedApi;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
 let histories: WorkerHistoryStore;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
   histories = createWorkerHistoryStore(database.pool);
-});
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
 });
 
 const write = { toolCalls: [{ name: 'write', input: { path: 'one.txt', content: 'one\n' } }] };

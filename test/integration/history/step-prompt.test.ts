@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { stepPromptSchema } from '../../../api/jobs/job-timeline-schemas.ts';
 import { bundleRecordSchema, type BundleRecord } from '../../../db/jobs/bundle-schema.ts';
 import { createJobBundleStore, type JobBundleStore } from '../../../db/jobs/job-bundle.ts';
@@ -7,16 +7,17 @@ import { runInThread } from '../../../lib/threads/run-in-thread.ts';
 import { collectJob, type CollectedJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
 import { buildKey, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../support/stack/worker.ts';
-import { serveApi, type ServedApi } from '../api/serve.ts';
+import { serveApi } from '../api/serve.ts';
+import { ofFile } from '../../support/of-file.ts';
 
 const call = (name: string, input: object) => ({ name, input });
 
-let database: TestDatabase;
-let api: ServedApi;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
 let bundles: JobBundleStore;
 /** A job of two turns, with three steps and one. */
 let job: JobRow;
@@ -24,7 +25,6 @@ let job: JobRow;
 let requests: { messages: { role: string; content: unknown }[]; tools?: { function: object }[] }[];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   await using repository = await createTestRepository({ 'README.md': '# Lamp\n', 'AGENTS.md': 'Be brief.\n' });
   await using model = await startScriptedModelServer();
   await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
@@ -39,11 +39,6 @@ beforeAll(async () => {
   expect(job.status).toBe('completed');
   requests = model.requests.map(({ body }) => body);
   bundles = createJobBundleStore(database.pool);
-  api = await serveApi(database.pool);
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 async function* recordsIn(lines: AsyncIterable<string>): AsyncGenerator<BundleRecord> {

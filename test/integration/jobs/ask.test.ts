@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import type { ScriptedReply, ScriptedToolCall } from '../../support/servers/scripted-model-wire.ts';
 import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const ask = (question: string, choices?: string[]): ScriptedToolCall => ({ name: 'ask', input: { question, choices } });
 const write: ScriptedToolCall = { name: 'write', input: { path: 'LICENSE', content: 'MIT\n' } };

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../../activities/index.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { startCommandScene } from '../../support/sandbox/command-scene.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
 import { asOperator } from '../../support/stack/operator.ts';
+import { ofFile } from '../../support/of-file.ts';
 
 const { accounts } = await accountsWithSandbox();
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const check = 'cat docs/a.md; echo checked > docs/report; grep -q good docs/a.md';
 const write = (content: string) => ({ name: 'write', input: { path: 'docs/a.md', content } });

@@ -1,16 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startCommandScene } from '../../support/sandbox/command-scene.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { accountsWithSandbox, processesNamed } from '../../support/sandbox/sandbox.ts';
+import { ofFile } from '../../support/of-file.ts';
 
 const { accounts } = await accountsWithSandbox();
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const run = (command: string) => ({ name: 'run', input: { command } });
 const finish = { name: 'finish', input: { title: 'Change it', summary: 'Changed.' } };

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startCommandScene } from '../../support/sandbox/command-scene.ts';
 import { createSetupSecretStore } from '../../../db/organizations/setup-secrets.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildProject, operatorOfProject } from '../../support/database/build.ts';
 import { recordHistory } from '../../support/database/histories.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
+import { ofFile } from '../../support/of-file.ts';
 
 const { accounts } = await accountsWithSandbox();
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const run = (command: string) => ({ name: 'run', input: { command } });
 const finish = { name: 'finish', input: { title: 'Change it', summary: 'Changed.' } };

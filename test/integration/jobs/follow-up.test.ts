@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { expectPullRequests } from '../../support/database/expect-pull-requests.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
@@ -8,12 +8,9 @@ import { startScriptedModelServer } from '../../support/servers/scripted-model-s
 import { startTestWorker } from '../../support/stack/worker.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { followUpScene, writing } from './follow-up-scene.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const scene = (forge: 'local' | 'github', act: Parameters<typeof followUpScene>[1]) =>
   followUpScene({ database, forge }, act);

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../support/stack/worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 describe('a job on the local forge', () => {
   it('turns a prompt into one pull request with exactly the requested edit', async () => {

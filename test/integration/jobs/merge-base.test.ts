@@ -1,21 +1,18 @@
 // @module-tag slow
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { createJobForkStore } from '../../../db/jobs/job-forks.ts';
 import { createPullRequestStore } from '../../../db/pull-requests/pull-requests.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { startTestWorker } from '../../support/stack/worker.ts';
 import { followUpScene, writing } from './follow-up-scene.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const mergeBase = true;
 const finishing = writing('one.txt')[1]!;

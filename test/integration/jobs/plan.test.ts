@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createIdleEndings } from '../../../db/for-worker/idle-endings.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import type { ScriptedReply } from '../../support/servers/scripted-model-wire.ts';
 import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 interface Scene {
   model: ScriptedModelServer;

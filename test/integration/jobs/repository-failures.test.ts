@@ -1,18 +1,15 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../support/stack/worker.ts';
 import { writing } from '../../support/writing-script.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 async function startGithubStack({ token }: { token?: string } = {}) {
   await using resources = new AsyncDisposableStack();

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository, runTestGit } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import type { ScriptedReply } from '../../support/servers/scripted-model-wire.ts';
 import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const write = (path: string, content = `${path}\n`): ScriptedReply => ({
   toolCalls: [{ name: 'write', input: { path, content } }],

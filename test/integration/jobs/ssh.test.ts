@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { changeProject } from '../../support/database/build.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { readableDatabase, readableHistory, testKeys } from '../../support/database/encryption.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
 import { createKeyPair, startSshServer } from '../../support/ssh/ssh-server.ts';
 import { startTestWorker } from '../../support/stack/worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const writing = (path: string) => [
   { toolCalls: [{ name: 'write', input: { path, content: 'new\n' } }] },

@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { serveApi, type AskOptions, type ServedApi } from '../api/serve.ts';
-import { buildIndexedSite, type TestSite } from '../assistant/site.ts';
+import { describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { serveApi, type AskOptions } from '../api/serve.ts';
+import { buildIndexedSite } from '../assistant/site.ts';
 import { connectMcp, textOf } from './mcp-client.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-let docs: TestSite;
-let theirs: TestSite;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-  docs = await buildIndexedSite(database.pool);
-  theirs = await buildIndexedSite(database.pool);
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const docs = ofFile(() => buildIndexedSite(database.pool));
+const theirs = ofFile(() => buildIndexedSite(database.pool));
 
 const post = (options: AskOptions, { site } = docs) =>
   api.ask(`/mcp/${site.domain}`, {

@@ -1,19 +1,17 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { serveApi, type ServedApi } from '../api/serve.ts';
-import { buildIndexedSite, pages, publishPages, type TestSite } from '../assistant/site.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { serveApi } from '../api/serve.ts';
+import { buildIndexedSite, pages, publishPages } from '../assistant/site.ts';
 import { connectMcp, textOf } from './mcp-client.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-let docs: TestSite;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const docs = ofFile(() => buildIndexedSite(database.pool, { baseUrl: 'https://docs.example.com' }));
 let client: Client;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-  docs = await buildIndexedSite(database.pool, { baseUrl: 'https://docs.example.com' });
   await publishPages(database.pool, docs.site, {
     ...pages,
     'prices.md': '---\ntitle: Prices\ntags: [sales]\n---\n\n# Prices\n\nThe purchase price of a heron is 3.\n',
@@ -22,12 +20,7 @@ beforeAll(async () => {
   });
   client = await connectMcp(api, docs);
 });
-
-afterAll(async () => {
-  await client?.close();
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+afterAll(() => client?.close());
 
 const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
 const admin = async (path: string) =>

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { analyticsSchema } from '../../../api/analytics/schemas.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { serveApi, type ServedApi } from '../api/serve.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { serveApi } from '../api/serve.ts';
 import { askReader } from '../api/stage-gaps.ts';
 import { buildIndexedSite, type TestSite } from '../assistant/site.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { indexPollMs: 50 });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, {}, { indexPollMs: 50 }));
 
 const ask = (site: TestSite, text: string, more?: Record<string, unknown>) => askReader(api, site, text, more);
 

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { expect, it } from 'vitest';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { reply, token } from '../../support/forges/json-server.ts';
 import { startDiscussionServer, type FakeDiscussion } from '../../support/forges/thread-server.ts';
 import { startForgeSite, type ForgeSiteOptions } from './thread-scene.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const slow = { tags: ['slow'], timeout: 120_000 };
 

@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { serveApi, type ServedApi } from '../api/serve.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { serveApi } from '../api/serve.ts';
 import { buildIndexedSite, publishPages, type TestSite } from '../assistant/site.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-let docs: TestSite;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const docs = ofFile(() => buildIndexedSite(database.pool, { baseUrl: 'https://docs.example.com/base' }));
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-  docs = await buildIndexedSite(database.pool, { baseUrl: 'https://docs.example.com/base' });
   await publishPages(database.pool, docs.site, {
     'index.md': '# Widgets\n\nStart here.\n',
     'guides/set up.md': '---\ntitle: Set [up]\ndescription: |\n  How to\n  begin\n---\n\nRun `widget init`.\n',
     'staff/prices.md': '---\ntitle: Prices\ngroups: [staff]\n---\n\nThe purchase price is 3.\n',
     'secret.md': '---\nhidden: true\n---\n\n# Secret\n\nThe code is 4711.\n',
   });
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 const read = (file: string, { site, assistantKey: key }: TestSite = docs) =>

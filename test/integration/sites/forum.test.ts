@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createPageNetwork } from '../../../activities/tools/fetch/fetch-page.ts';
 import type { ThreadSource } from '../../../db/sites/site-sources.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { reply } from '../../support/forges/json-server.ts';
 import { startForumServer, type FakeTopic } from '../../support/forges/thread-server.ts';
 import { startThreadSite } from './thread-scene.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const slow = { tags: ['slow'], timeout: 120_000 };
 type Source = Extract<ThreadSource, { kind: 'discourse' }>;

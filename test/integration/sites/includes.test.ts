@@ -1,25 +1,18 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createGitIncludes } from '../../../activities/workspaces/included-files.ts';
 import { buildSite } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { createTestGit } from '../../support/git.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { search, startSiteWorker, type SiteWorker } from './site-worker.ts';
+import { search, startSiteWorker } from './site-worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let resources: AsyncDisposableStack;
-let database: TestDatabase;
-let worker: SiteWorker;
-let root: string;
-beforeAll(async () => {
-  resources = new AsyncDisposableStack();
-  database = resources.use(await createTestDatabase());
-  root = temporaryDirectory();
-  worker = resources.use(await startSiteWorker({ database, siteDirectories: root }));
-});
-afterAll(() => resources.disposeAsync());
+const database = ofFile(createTestDatabase);
+const root = temporaryDirectory();
+const worker = ofFile(() => startSiteWorker({ database, siteDirectories: root }));
 
 const including = (...targets: string[]) =>
   `Top\n===\n\n${targets.map((target) => `.. literalinclude:: ${target}\n`).join('\n')}`;

@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { createQuestionSetStore, type SetQuestion } from '../../../db/sites/question-sets.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
 import { buildSite } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { indexFormat } from '../../../search/query/index-format.ts';
-import { publishAsOlderFormat, search, startSiteWorker, type SiteWorker } from './site-worker.ts';
+import { publishAsOlderFormat, search, startSiteWorker } from './site-worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let resources: AsyncDisposableStack;
-let database: TestDatabase;
-let worker: SiteWorker;
-beforeAll(async () => {
-  resources = new AsyncDisposableStack();
-  database = resources.use(await createTestDatabase());
-  worker = resources.use(await startSiteWorker({ database }));
-});
-afterAll(() => resources.disposeAsync());
+const database = ofFile(createTestDatabase);
+const worker = ofFile(() => startSiteWorker({ database }));
 
 const asks = (text: string, more: Partial<SetQuestion> = {}): SetQuestion => ({
   text,

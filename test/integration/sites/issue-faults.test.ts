@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { expect, it } from 'vitest';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { reply } from '../../support/forges/json-server.ts';
 import { answered, startTracker } from './issue-scene.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const slow = { tags: ['slow'], timeout: 120_000 };
 

@@ -1,17 +1,14 @@
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import type { IssueServerKind } from '../../support/forges/issue-server.ts';
 import { reply, token } from '../../support/forges/json-server.ts';
 import { answered, startTracker } from './issue-scene.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const slow = { tags: ['slow'], timeout: 120_000 };
 const kinds: IssueServerKind[] = ['github', 'gitlab', 'gitea'];

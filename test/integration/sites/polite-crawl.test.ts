@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { crawlLimits, crawlWebsite } from '../../../activities/sites/website/crawl.ts';
 import { createWebsitePageStore } from '../../../db/sites/website-pages.ts';
 import { createEgress } from '../../../lib/network/egress.ts';
 import { buildSite } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { page, startPageServer } from '../../support/servers/page-server.ts';
 import { toLoopback } from '../fetch/scene.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const linked = (...links: string[]) =>
   `<main><h1>Page</h1><p>A heron.</p>${links.map((link) => `<a href="${link}">x</a>`).join('')}</main>`;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SiteActivityDeps } from '../../../activities/sites/site-index.ts';
 import { type SiteRow } from '../../../db/sites/sites.ts';
 import { operatorOf } from '../../../db/caller.ts';
@@ -10,17 +10,14 @@ import { indexSiteWorkflowId, refreshSiteScheduleId } from '../../../workflows/c
 import { indexFormat } from '../../../search/query/index-format.ts';
 import { publishPages } from '../assistant/site.ts';
 import { buildSite } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
 import { search, startSiteWorker } from './site-worker.ts';
 import type { SiteWorker } from './site-worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const pages = { 'a.md': '# Page\n\nThe heron waits.\n' };
 

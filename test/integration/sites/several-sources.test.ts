@@ -1,5 +1,5 @@
 import { rename } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createPageNetwork } from '../../../activities/tools/fetch/fetch-page.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
@@ -9,17 +9,14 @@ import { indexFormat } from '../../../search/query/index-format.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/database/build.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startPageServer } from '../../support/servers/page-server.ts';
 import { toLoopback } from '../fetch/scene.ts';
 import { publishAsOlderFormat, search, startSiteWorker } from './site-worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const about = (word: string, title = word) => `# ${title}\n\nThe ${word} waits for the train.\n`;
 const many = (folder: string, word: string) =>

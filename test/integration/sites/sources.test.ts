@@ -1,28 +1,21 @@
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GitError } from '../../../activities/git/git-error.ts';
 import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
-import { search, startSiteWorker, type SiteWorker } from './site-worker.ts';
+import { search, startSiteWorker } from './site-worker.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let resources: AsyncDisposableStack;
-let database: TestDatabase;
-let worker: SiteWorker;
-let root: string;
-beforeAll(async () => {
-  resources = new AsyncDisposableStack();
-  database = resources.use(await createTestDatabase());
-  root = temporaryDirectory();
-  worker = resources.use(await startSiteWorker({ database, siteDirectories: join(root, 'allowed') }));
-});
-afterAll(() => resources.disposeAsync());
+const database = ofFile(createTestDatabase);
+const root = temporaryDirectory();
+const worker = ofFile(() => startSiteWorker({ database, siteDirectories: join(root, 'allowed') }));
 
 const page = '# Page\n\nThe heron waits.\n';
 

@@ -1,44 +1,35 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { UnknownModelError } from '../../../models/registry.ts';
 import { buildKey, buildOrganization, buildSite } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { startEmbeddingServer } from '../../support/servers/embedding-server.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { serveApi } from '../api/serve.ts';
-import { publishAsOlderFormat, startSiteWorker, type SiteWorker } from './site-worker.ts';
-
-type EmbeddingServer = Awaited<ReturnType<typeof startEmbeddingServer>>;
+import { publishAsOlderFormat, startSiteWorker } from './site-worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
 const model = 'compatible/embed';
 
-let resources: AsyncDisposableStack;
-let database: TestDatabase;
-let server: EmbeddingServer;
-let worker: SiteWorker;
-let api: Awaited<ReturnType<typeof serveApi>>;
-beforeAll(async () => {
-  resources = new AsyncDisposableStack();
-  database = resources.use(await createTestDatabase());
-  server = resources.use(
-    await startEmbeddingServer([
-      ['retry', 'wiederhol', '再試行'],
-      ['delete', 'lösch', '削除'],
-      ['invoice', 'rechnung', '請求書'],
-    ]),
-  );
-  const compatible = { baseUrl: server.baseUrl };
-  worker = resources.use(
-    await startSiteWorker({
-      database,
-      change: () => ({ embedding: { model, queryPrefix: '', passagePrefix: '', settings: { compatible } } }),
-    }),
-  );
-  const env = { DOCKET_EMBEDDING_MODEL: model, OPENAI_COMPATIBLE_BASE_URL: server.baseUrl };
-  api = resources.use(await serveApi(database.pool, env));
+const database = ofFile(createTestDatabase);
+const server = ofFile(() =>
+  startEmbeddingServer([
+    ['retry', 'wiederhol', '再試行'],
+    ['delete', 'lösch', '削除'],
+    ['invoice', 'rechnung', '請求書'],
+  ]),
+);
+const worker = ofFile(() => {
+  const settings = { compatible: { baseUrl: server.baseUrl } };
+  return startSiteWorker({
+    database,
+    change: () => ({ embedding: { model, queryPrefix: '', passagePrefix: '', settings } }),
+  });
 });
-afterAll(() => resources.disposeAsync());
+const api = ofFile(() =>
+  serveApi(database.pool, { DOCKET_EMBEDDING_MODEL: model, OPENAI_COMPATIBLE_BASE_URL: server.baseUrl }),
+);
 
 const files = {
   'docs/retries.md': '# Retries\n\nA failed request is sent again: retry it after a second.\n',

@@ -1,21 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { crawlLimits } from '../../../activities/sites/website/crawl.ts';
 import { createPageNetwork } from '../../../activities/tools/fetch/fetch-page.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { createWebsitePageStore } from '../../../db/sites/website-pages.ts';
 import { buildSite, readSite } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { endless, page, redirect, startPageServer, type Answer } from '../../support/servers/page-server.ts';
 import { toLoopback } from '../fetch/scene.ts';
 import { search, startSiteWorker } from './site-worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 /** A page as documentation tools publish them, with decoration around its text. */
 const html = (title: string, text: string, head = '') =>

@@ -1,7 +1,7 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { operatorOf } from '../../../db/caller.ts';
 import { createWebhookDeliveryStore } from '../../../db/webhooks/webhook-deliveries.ts';
@@ -9,19 +9,16 @@ import { createWebhookStore } from '../../../db/webhooks/webhook-endpoints.ts';
 import { presentJob } from '../../../db/jobs/agent-job.ts';
 import { createJobBranchStore } from '../../../db/for-worker/job-branches.ts';
 import { buildJob, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { recordHistory } from '../../support/database/histories.ts';
 import { answerWith, startReceiver } from './receiver.ts';
 import { startWebhookWorker, testBox } from './webhook-worker.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { blocksOf, checkout } from '../../support/documentation.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 /** A project whose webhook points to a receiver, and a worker that delivers. */
 async function scene({ timeoutMs = 15_000 } = {}) {

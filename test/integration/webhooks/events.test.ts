@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createJobBranchStore } from '../../../db/for-worker/job-branches.ts';
 import { createIdleEndings } from '../../../db/for-worker/idle-endings.ts';
 import { createJobStore } from '../../../db/jobs/jobs.ts';
@@ -11,18 +11,17 @@ import { createWebhookStarts } from '../../../db/for-worker/webhooks/webhook-sta
 import { createWebhookStore, mostWebhooks } from '../../../db/webhooks/webhook-endpoints.ts';
 import { presentJob } from '../../../db/jobs/agent-job.ts';
 import { buildJob, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { buildWebhook, listDeliveries, testBox } from './webhook-worker.ts';
 import { untilBlocked } from '../../support/database/database.ts';
 import { asOperator } from '../../support/stack/operator.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
+const database = ofFile(createTestDatabase);
 let pool: Pool;
 beforeAll(async () => {
-  database = await createTestDatabase();
   pool = database.pool;
 });
-afterAll(() => database[Symbol.asyncDispose]());
 
 async function watchedProject(eventTypes: string[] = []): Promise<{ project: ProjectRow; webhookId: string }> {
   const project = await buildProject(pool);

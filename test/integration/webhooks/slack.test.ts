@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { buildJob, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { answerWith, startReceiver } from './receiver.ts';
 import { startWebhookWorker } from './webhook-worker.ts';
+import { ofFile } from '../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 it('posts to Slack at a secret address, again after a failure, and keeps the address secret', async () => {
   await using receiver = await startReceiver();

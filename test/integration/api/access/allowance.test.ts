@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { serveApi, type Answer, type ServedApi } from '../serve.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { serveApi, type Answer } from '../serve.ts';
 import { fc, propertyRuns } from '../../../support/properties.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
 const limit = 3;
-let database: TestDatabase;
-let api: ServedApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, { DOCKET_JOBS_PER_HOUR: String(limit) });
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, { DOCKET_JOBS_PER_HOUR: String(limit) }));
 
 interface Scene {
   project: ProjectRow;

@@ -1,21 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createKeyText } from '../../../../db/organizations/key-format.ts';
 import { operatorOf } from '../../../../db/caller.ts';
 import { createKeyStore } from '../../../../db/organizations/keys.ts';
 import { readDescription, type Operation } from '../../../suites/fuzz/description.ts';
 import { buildKey, testPepper } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { bodyOf, createAsker, pathOf } from './described-requests.ts';
 import { createOwner, receiver, type Kind, type Owner } from './owner.ts';
-import { serveApi, type Answer, type ServedApi } from '../serve.ts';
+import { serveApi, type Answer } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
 // Generated from the API description: a new route is tested as soon as it is described, and a route that is not described
 // fails the last test.
 
 type KeyOperation = Operation & { key: Kind };
 
-let database: TestDatabase;
-let api: ServedApi;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() =>
+  serveApi(database.pool, {
+    DOCKET_TRUSTED_PROXIES: '1',
+    DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
+  }),
+);
 let operations: KeyOperation[];
 let described: Operation[];
 let ours: Owner;
@@ -28,11 +34,6 @@ const open = ['getHealth', 'getReadiness', 'getMetrics', 'getDescription', 'sign
 const pages = ['/', '/reference', '/reference/:file'];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {
-    DOCKET_TRUSTED_PROXIES: '1',
-    DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
-  });
   asker = createAsker(api);
   described = (await readDescription(api.url)).operations;
   operations = described.filter((operation): operation is KeyOperation =>
@@ -62,11 +63,6 @@ beforeAll(async () => {
     expired: await ofBoth(expired),
     revoked: await ofBoth(revoked),
   };
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 function ask(operation: Operation, key: string | null, ids: Record<string, string>): Promise<Answer> {

@@ -1,31 +1,21 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ProjectRow } from '../../../../db/organizations/projects.ts';
+import { expect, it } from 'vitest';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { serveApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
 // each response is checked against its description, including the maximum length of each list
-const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string };
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const project = ofFile(() => buildProject(database.pool));
+const admin = ofFile(() => buildKey(database.pool, project));
 /** More items than any list may have. */
 const many = 1_100;
 
-beforeAll(async () => {
-  shared.database = await createTestDatabase();
-  const { pool } = shared.database;
-  shared.api = await serveApi(pool);
-  shared.project = await buildProject(pool);
-  shared.key = (await buildKey(pool, shared.project)).key;
-});
-
-afterAll(async () => {
-  await shared.api?.[Symbol.asyncDispose]();
-  await shared.database?.[Symbol.asyncDispose]();
-});
-
-const query = (text: string, values: unknown[] = []) => shared.database.pool.query(text, values);
+const query = (text: string, values: unknown[] = []) => database.pool.query(text, values);
 
 async function ask(path: string) {
-  const { status, body } = await shared.api.ask(path, { key: shared.key });
+  const { status, body } = await api.ask(path, { key: admin.key });
   expect(status).toBe(200);
   return body;
 }
@@ -44,7 +34,7 @@ async function walk(path: string, name: string): Promise<{ ids: string[]; length
 }
 
 it('returns what an organization has in pages, and offers a bounded choice of it', async () => {
-  const values = [shared.project.organizationId, many];
+  const values = [project.organizationId, many];
   // many at the same instant: the cursor has to distinguish them
   await query(
     `insert into projects (id, organization_id, name, repository, forge, created_at)
@@ -77,9 +67,9 @@ it('returns what an organization has in pages, and offers a bounded choice of it
 });
 
 it('offers a session a bounded choice', async () => {
-  const { headers } = await shared.api.ask('/v1/session', { json: { key: shared.key } });
+  const { headers } = await api.ask('/v1/session', { json: { key: admin.key } });
   const cookie = headers.get('set-cookie')?.split(';')[0] ?? '';
-  const { body } = await shared.api.ask('/v1/session', { headers: { cookie } });
+  const { body } = await api.ask('/v1/session', { headers: { cookie } });
   expect([body.projects.length, body.sites.length]).toEqual([1_000, 1_000]);
 });
 
@@ -123,9 +113,9 @@ it(
   'reads a bounded number of bytes for a page of steps, and all steps across all pages',
   { tags: ['slow'] },
   async () => {
-    const job = await buildJob(shared.database.pool, shared.project);
+    const job = await buildJob(database.pool, project);
     await storeSteps(job.id, { count: 30, calls: 20, characters: 20_001 });
-    const path = `/v2/agent/${shared.project.id}/job/${job.id}`;
+    const path = `/v2/agent/${project.id}/job/${job.id}`;
     const { pages, largest } = await walkSteps(path);
     expect(pages.flat().map(({ step }) => step)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
     expect(pages.length).toBeGreaterThan(3);
@@ -141,15 +131,15 @@ it(
 );
 
 it('shows a bounded number of tool calls of a step', async () => {
-  const job = await buildJob(shared.database.pool, shared.project);
+  const job = await buildJob(database.pool, project);
   await storeSteps(job.id, { count: 1, calls: 150, characters: 10 });
-  const { pages } = await walkSteps(`/v2/agent/${shared.project.id}/job/${job.id}`);
+  const { pages } = await walkSteps(`/v2/agent/${project.id}/job/${job.id}`);
   expect(pages.flat()[0].toolCalls).toHaveLength(100);
 });
 
 it('pages the turns of a job, and accepts a bounded number of messages per turn', async () => {
-  const job = await buildJob(shared.database.pool, shared.project);
-  const path = `/v2/agent/${shared.project.id}/job/${job.id}`;
+  const job = await buildJob(database.pool, project);
+  const path = `/v2/agent/${project.id}/job/${job.id}`;
   await query(
     `insert into job_turns (job_id, turn, prompt) select $1, n, repeat('p', 90000) from generate_series(2, 130) as n`,
     [job.id],
@@ -169,8 +159,7 @@ it('pages the turns of a job, and accepts a bounded number of messages per turn'
     `insert into job_messages (job_id, turn, position, prompt) select $1, 1, n, 'm' from generate_series(1, 99) as n`,
     [job.id],
   );
-  const say = async (prompt: string) =>
-    (await shared.api.ask(`${path}/message`, { key: shared.key, json: { prompt } })).status;
+  const say = async (prompt: string) => (await api.ask(`${path}/message`, { key: admin.key, json: { prompt } })).status;
   expect([await say('one more'), await say('too many')]).toEqual([200, 409]);
   await query(`delete from job_messages where job_id = $1`, [job.id]);
   const long = 'x'.repeat(100_000);
@@ -181,7 +170,7 @@ it('pages the turns of a job, and accepts a bounded number of messages per turn'
 });
 
 it('shows the newest commits of a pull request', async () => {
-  const job = await buildJob(shared.database.pool, shared.project, { status: 'completed' });
+  const job = await buildJob(database.pool, project, { status: 'completed' });
   await query(`insert into job_turns (job_id, turn, prompt) select $1, n, 'p' from generate_series(2, 120) as n`, [
     job.id,
   ]);

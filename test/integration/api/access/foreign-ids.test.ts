@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { encodeCursor } from '../../../../db/page-cursor.ts';
 import { readDescription, type Operation, type Schema } from '../../../suites/fuzz/description.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { bodyOf, createAsker, pathKinds, pathOf } from './described-requests.ts';
 import { createOwner, receiver, secretIdsOf, type Kind, type Owner } from './owner.ts';
 import { neverGiven, rowsWith } from './rows-of-owner.ts';
-import { comparable, serveApi, type Answer, type ServedApi } from '../serve.ts';
+import { comparable, serveApi, type Answer } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
 // Generated from the API description: each place of each operation that takes an id gets ids of another organization,
 // and must answer as for an id that never existed. An unknown place fails the first test.
@@ -64,8 +65,13 @@ const plainFields = new Set(
 
 type Walked = Operation & { key: Kind };
 
-let database: TestDatabase;
-let api: ServedApi;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() =>
+  serveApi(database.pool, {
+    DOCKET_TRUSTED_PROXIES: '1',
+    DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
+  }),
+);
 let ask: ReturnType<typeof createAsker>;
 let operations: Walked[];
 let ours: Owner;
@@ -73,11 +79,6 @@ let theirs: Owner;
 let missing: Record<string, string>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {
-    DOCKET_TRUSTED_PROXIES: '1',
-    DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
-  });
   ask = createAsker(api);
   const described = (await readDescription(api.url)).operations;
   operations = described.filter((operation): operation is Walked =>
@@ -87,11 +88,6 @@ beforeAll(async () => {
   theirs = withCursor(await createOwner(database.pool, api));
   missing = Object.fromEntries(Object.entries(ours.ids).map(([kind, id]) => [kind, neverGiven(id)]));
   missing['cursor'] = encodeCursor({ createdMicros: latest, id: missing['job']! });
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 const latest = String(Date.now() * 1_000 + 3_600_000_000);

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildIndexedSite, type TestSite } from '../../assistant/site.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { describe, expect, it } from 'vitest';
+import { buildIndexedSite } from '../../assistant/site.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { readerRequests, sendAsReader } from './reader-requests.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { serveApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
 const own = 'https://docs.example.com';
 const below = 'https://*.acme.example';
 
-let database: TestDatabase;
-let api: ServedApi;
-let docs: TestSite;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-  docs = await buildIndexedSite(database.pool);
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const docs = ofFile(() => buildIndexedSite(database.pool));
 async function createKey(json: object) {
   return api.ask('/v1/keys', { key: docs.adminKey, json: { kind: 'assistant', ...json } });
 }

@@ -1,16 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../../../api/config.ts';
 import { createApiStores, type ApiStores } from '../../../../api/stores.ts';
 import type { Owner } from '../../../../db/caller.ts';
 import { testPepper } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createOwner, insertForeignRows, receiver, secretIdsOf, type Owner as Scene } from './owner.ts';
 import { alike, evaluationCalls, id, reads, said, site, type Asked } from './owned-calls.ts';
 import { neverGiven, rowsWith } from './rows-of-owner.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { serveApi } from '../serve.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
 type Method<Store extends keyof ApiStores, Name extends keyof ApiStores[Store]> = ApiStores[Store][Name];
 type IsScoped<Called> = Called extends (owner: infer First, ...rest: never[]) => unknown
@@ -240,24 +241,17 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'operatorView.workers': (a) => a.stores.operatorView.workers(a.as, { withinMinutes: 1 }),
 };
 
-let database: TestDatabase;
-let api: ServedApi;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host }));
 let directory: string;
 let ours: Scene;
 let theirs: Scene;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
   directory = temporaryDirectory();
   await writeFile(join(directory, 'in'), 'an index');
   ours = await createOwner(database.pool, api);
   theirs = await createOwner(database.pool, api);
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 it('finds and changes nothing of another organization, in any query of the API', async () => {

@@ -1,16 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../../api/openapi/routes.ts';
 import { roleOf } from '../../../../api/http/define-route.ts';
 import { includesRole, roles, type Role } from '../../../../lib/roles.ts';
 import { readDescription, type Operation } from '../../../suites/fuzz/description.ts';
 import { buildKey, buildOrganization } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { serveApi, type Answer, type ServedApi } from '../serve.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { serveApi, type Answer } from '../serve.ts';
 import { bodyOf, createAsker, pathOf } from './described-requests.ts';
 import { createOwner, receiver, type Owner } from './owner.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() =>
+  serveApi(database.pool, {
+    DOCKET_TRUSTED_PROXIES: '1',
+    DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
+  }),
+);
 let operations: Operation[];
 let asker: ReturnType<typeof createAsker>;
 let owner: Owner;
@@ -18,19 +24,9 @@ let owner: Owner;
 const needed = new Map(Object.entries(routes).map(([id, route]) => [id, roleOf(route)]));
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {
-    DOCKET_TRUSTED_PROXIES: '1',
-    DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
-  });
   asker = createAsker(api);
   operations = (await readDescription(api.url)).operations.filter(({ key }) => key === 'admin');
   owner = await createOwner(database.pool, api);
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 async function keyOf(role: Role): Promise<{ key: string; row: { id: string } }> {

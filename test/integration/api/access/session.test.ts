@@ -1,57 +1,48 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../../db/caller.ts';
 import { createKeyStore, type KeyRow } from '../../../../db/organizations/keys.ts';
-import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { createSessionStore } from '../../../../db/organizations/sessions.ts';
 import { buildJob, buildKey, buildProject, buildSite, testPepper } from '../../../support/database/build.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import type { TestDatabase } from '../../../support/database/database.ts';
 import { untilEarlyIn } from '../../../support/early-in.ts';
 import { comparable, serveApi } from '../serve.ts';
-import type { Answer, ServedApi } from '../serve.ts';
+import type { Answer } from '../serve.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; dashboard: string };
-
-beforeAll(async () => {
-  shared.database = await createTestDatabase();
-  shared.dashboard = temporaryDirectory();
-  shared.api = await serveApi(shared.database.pool, {
-    DASHBOARD: shared.dashboard,
+const database = ofFile(createTestDatabase);
+const dashboard = temporaryDirectory();
+const api = ofFile(() =>
+  serveApi(database.pool, {
+    DASHBOARD: dashboard,
     DOCKET_TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
-  });
-  shared.project = await buildProject(shared.database.pool);
-});
+  }),
+);
+const project = ofFile(() => buildProject(database.pool));
 
-afterAll(async () => {
-  await shared.api?.[Symbol.asyncDispose]();
-  await shared.database?.[Symbol.asyncDispose]();
-});
-
-const ours = () => ({ origin: shared.api.url });
+const ours = () => ({ origin: api.url });
 
 function cookieOf(answer: Answer): string {
   return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
 async function newKey(kind: 'admin' | 'assistant' = 'admin', expiresInDays?: number) {
-  return buildKey(shared.database.pool, { organizationId: shared.project.organizationId, kind, expiresInDays });
+  return buildKey(database.pool, { organizationId: project.organizationId, kind, expiresInDays });
 }
 
 async function signIn(): Promise<{ cookie: string; keyId: string }> {
   const { key, row } = await newKey();
-  const answer = await shared.api.ask('/v1/session', { json: { key } });
+  const answer = await api.ask('/v1/session', { json: { key } });
   expect(answer.status).toBe(201);
   return { cookie: cookieOf(answer), keyId: row.id };
 }
 
 describe('signing in', () => {
   it('exchanges an admin key for a cookie that scripts and other sites cannot read, and describes the organization', async () => {
-    const { api, project } = shared;
-    const site = await buildSite(shared.database.pool, { organizationId: project.organizationId });
+    const site = await buildSite(database.pool, { organizationId: project.organizationId });
     const { key } = await newKey();
     const answer = await api.ask('/v1/session', { json: { key }, headers: ours() });
     expect(answer.status).toBe(201);
@@ -73,7 +64,6 @@ describe('signing in', () => {
   });
 
   it('refuses assistant keys, unknown and ended keys, and bodies with neither or both', async () => {
-    const { api } = shared;
     const assistant = (await newKey('assistant')).key;
     const ended = (await newKey('admin', -1)).key;
     const statuses = [];
@@ -83,7 +73,6 @@ describe('signing in', () => {
   });
 
   it('accepts a link once, however many browsers try at the same time', async () => {
-    const { api, database } = shared;
     const { row } = await newKey();
     const link = await createSessionStore(database.pool, testPepper).createLink(operatorOf(row), { keyId: row.id });
     const answers = await Promise.all(Array.from({ length: 5 }, () => api.ask('/v1/session', { json: { link } })));
@@ -99,7 +88,7 @@ describe('signing in', () => {
     'does not query the database for links from an address that sent too many wrong ones',
     { tags: 'slow' },
     async () => {
-      const { pool } = shared.database;
+      const { pool } = database;
       await using api = await serveApi(pool, { DOCKET_TRUSTED_PROXIES: '1' });
       const { row } = await newKey();
       const link = await createSessionStore(pool, testPepper).createLink(operatorOf(row), {
@@ -125,7 +114,6 @@ describe('signing in', () => {
   );
 
   it('refuses a link that is too old, whose key was revoked, or from before all sessions were ended', async () => {
-    const { api, database } = shared;
     const store = createSessionStore(database.pool, testPepper);
     const linkFor = (row: KeyRow) => store.createLink(operatorOf(row), { keyId: row.id });
     const old = await linkFor((await newKey()).row);
@@ -145,7 +133,6 @@ describe('signing in', () => {
 
 describe('a session', () => {
   it('works like an admin key and like an assistant key', async () => {
-    const { api, project, database } = shared;
     const { cookie } = await signIn();
     const job = await buildJob(database.pool, project);
     const site = await buildSite(database.pool, { organizationId: project.organizationId });
@@ -162,7 +149,6 @@ describe('a session', () => {
   });
 
   it('changes nothing on a request from another site', async () => {
-    const { api, project } = shared;
     const { cookie } = await signIn();
     const path = `/v2/agent/${project.id}/job`;
     const foreign: Record<string, string>[] = [
@@ -183,7 +169,6 @@ describe('a session', () => {
   });
 
   it('is refused without the right signature', async () => {
-    const { api } = shared;
     const { cookie } = await signIn();
     const [name, value = ''] = cookie.split('=');
     const [id, signature = ''] = value.split('.');
@@ -193,7 +178,6 @@ describe('a session', () => {
   });
 
   it('ends on sign-out, when all sessions are ended, when its key is revoked, and after twelve hours', async () => {
-    const { api, database, project } = shared;
     const endings: ((session: { cookie: string; keyId: string }) => Promise<unknown>)[] = [
       ({ cookie }) => api.ask('/v1/session', { method: 'DELETE', headers: { cookie, ...ours() } }),
       ({ cookie }) => api.ask('/v1/sessions', { method: 'DELETE', headers: { cookie, ...ours() } }),
@@ -211,7 +195,6 @@ describe('a session', () => {
   });
 
   it('records who signed in and out', async () => {
-    const { api, database, project } = shared;
     const { cookie, keyId } = await signIn();
     await api.ask('/v1/session', { method: 'DELETE', headers: { cookie, ...ours() } });
     const { rows } = await database.pool.query(
@@ -227,13 +210,12 @@ describe('a session', () => {
 
 describe('the dashboard', () => {
   it('is a plain page until it is built', async () => {
-    const home = await shared.api.ask('/');
+    const home = await api.ask('/');
     expect(home.text).toContain('openapi.json');
-    expect((await shared.api.ask('/jobs')).status).toBe(404);
+    expect((await api.ask('/jobs')).status).toBe(404);
   });
 
   it('is served by file name and at the URLs of the app, compressed, cached by browsers, and updated by a new build', async () => {
-    const { api, dashboard } = shared;
     const script = 'console.log("docket")'.repeat(20);
     await mkdir(join(dashboard, 'assets'));
     await writeFile(join(dashboard, 'assets/app-Ab12Cd34.js'), script);

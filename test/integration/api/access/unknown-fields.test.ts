@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readDescription, type Operation, type Schema } from '../../../suites/fuzz/description.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { createOwner, receiver, type Owner } from './owner.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { createOwner, receiver } from './owner.ts';
+import { serveApi } from '../serve.ts';
 import { fc, propertyRuns } from '../../../support/properties.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
 // Generated from the API description: a new body or query is tested as soon as it is described.
 
-let database: TestDatabase;
-let api: ServedApi;
-let owner: Owner;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host }));
+const owner = ofFile(() => createOwner(database.pool, api));
 let operations: Operation[];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
-  owner = await createOwner(database.pool, api);
   operations = (await readDescription(api.url)).operations;
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 /** Operations that readers' pages call: their clients add their own fields. */

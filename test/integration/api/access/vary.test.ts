@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildIndexedSite, type TestSite } from '../../assistant/site.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { expect, it } from 'vitest';
+import { buildIndexedSite } from '../../assistant/site.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { readerRequests } from './reader-requests.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { serveApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-let docs: TestSite;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-  docs = await buildIndexedSite(database.pool);
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const docs = ofFile(() => buildIndexedSite(database.pool));
 /** The endpoints that take a reader token, as patterns of their paths. */
 async function tokenRoutes(): Promise<{ name: string; method: string; pattern: RegExp }[]> {
   const { paths } = (await (await fetch(`${api.url}/openapi.json`)).json()) as { paths: Record<string, object> };

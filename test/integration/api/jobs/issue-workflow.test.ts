@@ -2,37 +2,30 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { wakeWatchers } from '../../../../db/jobs/wake-watchers.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { blocksOf } from '../../../support/documentation.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { serveApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-let project: ProjectRow;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const project = ofFile(() => buildProject(database.pool));
 let key: string;
 const folder = temporaryDirectory();
 const workflow = parse(blocksOf('docs/triggers.md')[0]!.text);
 const link = 'https://github.com/acme/docs/pull/2';
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-  project = await buildProject(database.pool);
   ({ key } = await buildKey(database.pool, { organizationId: project.organizationId, kind: 'admin', role: 'member' }));
   const tool = (name: string, script: string) =>
     writeFile(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   await tool('gh', `printf '%s\\n' "$*" >> '${folder}/said'`);
   await tool('sleep', 'exec /bin/sleep 0.02');
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 /** Runs the step of a job of the workflow, as GitHub does; returns what it said there. */

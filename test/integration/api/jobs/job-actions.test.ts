@@ -1,40 +1,31 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { agentJobSchema } from '../../../../db/jobs/agent-job.ts';
 import { createIdleEndings } from '../../../../db/for-worker/idle-endings.ts';
 import { createCancelStore, createOutboxStore } from '../../../../db/jobs/outbox.ts';
 import type { JobRow } from '../../../../db/jobs/jobs.ts';
-import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { comparable, serveApi, type ServedApi } from '../serve.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { comparable, serveApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string };
-
-beforeAll(async () => {
-  shared.database = await createTestDatabase();
-  shared.api = await serveApi(shared.database.pool);
-  shared.project = await buildProject(shared.database.pool);
-  shared.key = (await buildKey(shared.database.pool, shared.project)).key;
-});
-
-afterAll(async () => {
-  await shared.api?.[Symbol.asyncDispose]();
-  await shared.database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const project = ofFile(() => buildProject(database.pool));
+const admin = ofFile(() => buildKey(database.pool, project));
 
 function job(columns: Partial<JobRow> = {}): Promise<JobRow> {
-  return buildJob(shared.database.pool, shared.project, columns);
+  return buildJob(database.pool, project, columns);
 }
 
 const ended = { endedAt: new Date(), phase: null };
 
 async function act(id: string, action: string, json?: unknown, headers: Record<string, string> = {}) {
-  const { api, project, key } = shared;
+  const { key } = admin;
   return api.ask(`/v2/agent/${project.id}/job/${id}/${action}`, { method: 'POST', key, json, headers });
 }
 
 async function rowsOf(table: string, id: string): Promise<unknown[]> {
-  return (await shared.database.pool.query(`select * from ${table} where job_id = $1`, [id])).rows;
+  return (await database.pool.query(`select * from ${table} where job_id = $1`, [id])).rows;
 }
 
 describe('a message', () => {
@@ -58,8 +49,8 @@ describe('a message', () => {
       prLink: 'https://github.com/acme/docs/pull/1',
       failureCategory: status === 'failed' ? 'internal' : null,
     });
-    await createOutboxStore(shared.database.pool).remove({ jobId: id, turn: 1 });
-    const before = shared.api.created.count;
+    await createOutboxStore(database.pool).remove({ jobId: id, turn: 1 });
+    const before = api.created.count;
     const sent = await act(id, 'message', { prompt: 'Once more.' });
     expect(sent.body).toMatchObject({
       status: 'active',
@@ -71,7 +62,7 @@ describe('a message', () => {
       { turn: 2, prompt: 'Once more.', status: 'active' },
     ]);
     expect(await rowsOf('job_outbox', id)).toMatchObject([{ turn: 2 }]);
-    expect(shared.api.created.count).toBe(before + 1);
+    expect(api.created.count).toBe(before + 1);
   });
 
   it('of many at once starts one turn, and the others join it', async () => {
@@ -112,9 +103,7 @@ it('a message that asks for a merge of the base branch needs an open pull reques
   const send = async (row: Parameters<typeof job>[0]) => {
     const { id } = await job(row);
     const { status } = await act(id, 'message', { prompt: 'Resolve it.', mergeBase: true });
-    const { rows } = await shared.database.pool.query('select turn from job_turns where job_id = $1 and merge_base', [
-      id,
-    ]);
+    const { rows } = await database.pool.query('select turn from job_turns where job_id = $1 and merge_base', [id]);
     return { status, turns: rows };
   };
   const open = { ...ended, status: 'completed', branch: 'docket/x', prId: '7', prState: 'open' } as const;
@@ -139,13 +128,13 @@ describe('a cancel', () => {
     expect((await act(id, 'cancel')).body).toEqual(cancelled.body);
     expect(await rowsOf('job_outbox', id)).toEqual([]);
     expect(await rowsOf('job_cancels', id)).toHaveLength(1);
-    expect(await createCancelStore(shared.database.pool).claimDue({ limit: 50, leaseMs: 1 })).toContainEqual({
+    expect(await createCancelStore(database.pool).claimDue({ limit: 50, leaseMs: 1 })).toContainEqual({
       jobId: id,
       turn: 1,
-      organizationId: shared.project.organizationId,
+      organizationId: project.organizationId,
     });
     expect((await act(id, 'message', { prompt: 'Go on after all.' })).body.status).toBe('active');
-    const { body } = await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}/events`, { key: shared.key });
+    const { body } = await api.ask(`/v2/agent/${project.id}/job/${id}/events`, { key: admin.key });
     expect(body.events).toMatchObject([
       { type: 'phase', turn: 1, data: { phase: 'queued' } },
       { type: 'message', turn: 1, data: { text: 'Too late.', characters: 9 } },
@@ -182,7 +171,7 @@ describe('an archive', () => {
       expect(undone.body).toMatchObject({ status: change.status, archivedAt: null });
       expect((await act(id, 'unarchive')).body).toEqual(undone.body);
       await act(id, 'archive');
-      await shared.database.pool.query('update jobs set records_removed_at = now() where id = $1', [id]);
+      await database.pool.query('update jobs set records_removed_at = now() where id = $1', [id]);
       expect((await act(id, 'unarchive')).status).toBe(409);
     }
     const active = await job();
@@ -193,17 +182,15 @@ describe('an archive', () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60_000);
     const old = await job({ status: 'completed', phase: null, endedAt: daysAgo(31) });
     const recent = await job({ status: 'completed', phase: null, endedAt: daysAgo(29) });
-    const endings = createIdleEndings(shared.database.pool);
+    const endings = createIdleEndings(database.pool);
     expect(await endings.archiveIdle({ idleDays: 30, limit: 10 })).toBe(1);
     expect(await endings.archiveIdle({ idleDays: 30, limit: 10 })).toBe(0);
     const statusOf = async ({ id }: JobRow) =>
-      (await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}`, { key: shared.key })).body.status;
+      (await api.ask(`/v2/agent/${project.id}/job/${id}`, { key: admin.key })).body.status;
     expect([await statusOf(old), await statusOf(recent)]).toEqual(['archived', 'completed']);
     await act(old.id, 'unarchive');
     expect(await endings.archiveIdle({ idleDays: 30, limit: 10 })).toBe(0);
-    await shared.database.pool.query(`update jobs set unarchived_at = now() - interval '31 days' where id = $1`, [
-      old.id,
-    ]);
+    await database.pool.query(`update jobs set unarchived_at = now() - interval '31 days' where id = $1`, [old.id]);
     expect(await endings.archiveIdle({ idleDays: 30, limit: 10 })).toBe(1);
   });
 });
@@ -211,7 +198,6 @@ describe('an archive', () => {
 it.each(['message', 'cancel', 'archive', 'unarchive'])(
   '%s of a foreign job reads like one of none, and needs an admin key',
   async (action) => {
-    const { api, database, project } = shared;
     const { id } = await job();
     const stranger = await buildKey(database.pool, await buildProject(database.pool));
     const path = (jobId: string) => `/v2/agent/${project.id}/job/${jobId}/${action}`;
@@ -222,6 +208,6 @@ it.each(['message', 'cancel', 'archive', 'unarchive'])(
     expect((await api.ask(path(id), request)).status).toBe(401);
     const assistant = await buildKey(database.pool, { organizationId: project.organizationId, kind: 'assistant' });
     expect((await api.ask(path(id), { ...request, key: assistant.key })).status).toBe(403);
-    expect((await api.ask(path(id), { key: shared.key })).status).toBe(405);
+    expect((await api.ask(path(id), { key: admin.key })).status).toBe(405);
   },
 );

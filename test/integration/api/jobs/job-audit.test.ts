@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createOwner, receiver, type Owner } from '../access/owner.ts';
-import { serveApi, type Answer, type ServedApi } from '../serve.ts';
+import { serveApi, type Answer } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host }));
 
 interface Scene extends Owner {
   act(path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer>;

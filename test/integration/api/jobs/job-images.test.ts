@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createWorkerImageStore } from '../../../../db/for-worker/job-images.ts';
 import { readImage } from '../../../../lib/images/image.ts';
 import { buildKey, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { filePart, gif, jpeg, pngOf } from '../../../support/sandbox/images.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { serveApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const prices = JSON.stringify({ 'offline/editor': { images: true } });
-  api = await serveApi(database.pool, { DOCKET_MODEL_PRICES: prices });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const prices = JSON.stringify({ 'offline/editor': { images: true } });
+const api = ofFile(() => serveApi(database.pool, { DOCKET_MODEL_PRICES: prices }));
 
 const png = pngOf({ width: 40, height: 30 });
 

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listedJobsSchema, type ListedJob } from '../../../../api/jobs/job-list-schemas.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
 import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { insertEndedJobs } from '../../../support/database/many-jobs.ts';
 import { openEvents } from '../../../support/sdk-clients/watch-events.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { serveApi } from '../serve.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
 
 async function stage(): Promise<{ project: ProjectRow; sibling: ProjectRow; key: string }> {
   const project = await buildProject(database.pool);

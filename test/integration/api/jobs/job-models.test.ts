@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { buildKey, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { serveApi } from '../serve.ts';
 import { fc, propertyRuns } from '../../../support/properties.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool, {
+const database = ofFile(createTestDatabase);
+const api = ofFile(() =>
+  serveApi(database.pool, {
     DOCKET_JOBS_PER_HOUR: '100000',
     OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1',
-  });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+  }),
+);
 
 async function newProject() {
   const project = await buildProject(database.pool);

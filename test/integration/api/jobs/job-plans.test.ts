@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { agentJobSchema } from '../../../../db/jobs/agent-job.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
 import type { JobRow, Question } from '../../../../db/jobs/jobs.ts';
-import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject, changeProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { serveApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string; stranger: string };
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const project = ofFile(() => buildProject(database.pool));
+const admin = ofFile(() => buildKey(database.pool, project));
+const stranger = ofFile(async () => buildKey(database.pool, await buildProject(database.pool)));
 
-beforeAll(async () => {
-  shared.database = await createTestDatabase();
-  shared.api = await serveApi(shared.database.pool);
-  shared.project = await buildProject(shared.database.pool);
-  shared.key = (await buildKey(shared.database.pool, shared.project)).key;
-  shared.stranger = (await buildKey(shared.database.pool, await buildProject(shared.database.pool))).key;
-});
-
-afterAll(async () => {
-  await shared.api?.[Symbol.asyncDispose]();
-  await shared.database?.[Symbol.asyncDispose]();
-});
-
-async function act(id: string, action: string, json?: unknown, key = shared.key) {
-  const { status, body, headers } = await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}/${action}`, {
+async function act(id: string, action: string, json?: unknown, key = admin.key) {
+  const { status, body, headers } = await api.ask(`/v2/agent/${project.id}/job/${id}/${action}`, {
     method: 'POST',
     key,
     json,
@@ -33,17 +24,15 @@ async function act(id: string, action: string, json?: unknown, key = shared.key)
 
 /** A job that waits for a person. */
 async function waiting(question: Question | null = null, columns: Partial<JobRow> = {}): Promise<string> {
-  const { pool } = shared.database;
-  const { id } = await buildJob(pool, shared.project, { planReview: true, ...columns });
+  const { pool } = database;
+  const { id } = await buildJob(pool, project, { planReview: true, ...columns });
   const wait = { jobId: id, turn: 1, title: 'Plan', plan: question === null ? 'Do it.' : null, question, days: 7 };
   expect(await createWorkerJobStore(pool).wait(wait)).toBe(true);
   return id;
 }
 
 async function turnsOf(id: string) {
-  const { rows } = await shared.database.pool.query('select turn, prompt, status from job_turns where job_id = $1', [
-    id,
-  ]);
+  const { rows } = await database.pool.query('select turn, prompt, status from job_turns where job_id = $1', [id]);
   return rows;
 }
 
@@ -52,7 +41,7 @@ const unchanged = [{ turn: 1, prompt: 'Fix the typo.', status: 'completed' }];
 describe('a job that waits', () => {
   it('says what for and until when', async () => {
     const id = await waiting({ text: 'Which license?', choices: ['MIT', 'ISC'] });
-    const { body } = await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}`, { key: shared.key });
+    const { body } = await api.ask(`/v2/agent/${project.id}/job/${id}`, { key: admin.key });
     const job = agentJobSchema.parse(body);
     expect(job).toMatchObject({
       status: 'active',
@@ -65,7 +54,7 @@ describe('a job that waits', () => {
   });
 
   it('names the key that started it, and an operator without one', async () => {
-    const { database, api, project, key } = shared;
+    const { key } = admin;
     const started = await api.ask(`/v2/agent/${project.id}/job`, { key, json: { prompt: 'Go', plan: 'review' } });
     const { id } = started.body;
     const wait = { jobId: id, turn: 1, title: 'Plan', plan: 'Do it.', question: null, days: 7 };
@@ -93,14 +82,14 @@ describe('a job that waits', () => {
 describe('an approval', () => {
   it('starts a turn once, however often it is sent', async () => {
     const id = await waiting();
-    const before = shared.api.created.count;
+    const before = api.created.count;
     const answers = await Promise.all([1, 2, 3].map(() => act(id, 'approve', { turn: 1, comment: 'Good.' })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(answers.filter(({ isReplay }) => isReplay)).toHaveLength(2);
-    expect(shared.api.created.count).toBe(before + 1);
+    expect(api.created.count).toBe(before + 1);
     const prompt = 'The plan is approved. Carry it out now; the tools that change files are available.\n\nGood.';
     expect(await turnsOf(id)).toEqual([...unchanged, { turn: 2, prompt, status: 'active' }]);
-    const { rows } = await shared.database.pool.query(
+    const { rows } = await database.pool.query(
       `select count(*)::integer as count from audit_entries where subject = $1 and action = 'job.approve'`,
       [id],
     );
@@ -127,7 +116,7 @@ describe('an approval', () => {
     ],
     [
       'a job that plans',
-      async () => (await buildJob(shared.database.pool, shared.project, { planReview: true })).id,
+      async () => (await buildJob(database.pool, project, { planReview: true })).id,
       409,
       'The plan is not ready. Try again when details.phase is waiting.',
     ],
@@ -145,9 +134,7 @@ describe('an approval', () => {
       'a job whose deadline has passed',
       async () => {
         const id = await waiting();
-        await shared.database.pool.query(`update jobs set wait_until = now() - interval '1 second' where id = $1`, [
-          id,
-        ]);
+        await database.pool.query(`update jobs set wait_until = now() - interval '1 second' where id = $1`, [id]);
         return id;
       },
       409,
@@ -167,7 +154,7 @@ describe('an approval', () => {
   ] as const)('of %s is refused', async (who, build, status, error) => {
     const id = await build();
     const before = await turnsOf(id);
-    const key = who === 'a stranger' ? shared.stranger : shared.key;
+    const key = who === 'a stranger' ? stranger.key : admin.key;
     for (const action of ['approve', 'reject'])
       expect(await act(id, action, {}, key)).toMatchObject({ status, body: { error } });
     expect(await turnsOf(id)).toEqual(before);
@@ -183,7 +170,7 @@ describe('an approval', () => {
     expect(await turnsOf(id)).toEqual(unchanged);
     await act(id, 'message', { prompt: 'Plan again' });
     const wait = { jobId: id, turn: 2, title: 'Plan', plan: 'Do less.', question: null, days: 7 };
-    expect(await createWorkerJobStore(shared.database.pool).wait(wait)).toBe(true);
+    expect(await createWorkerJobStore(database.pool).wait(wait)).toBe(true);
     for (const action of ['approve', 'reject'])
       expect(await act(id, action, { turn: 1 })).toMatchObject({
         status: 409,
@@ -212,7 +199,7 @@ describe('an answer to a question', () => {
     expect(await act(id, 'message', { prompt: 'Yes', turn: 1 })).toMatchObject(gone);
     const question = { text: 'Delete the data?', choices: ['Yes', 'No'] };
     const wait = { jobId: id, turn: 2, title: null, plan: null, question, days: 7 };
-    expect(await createWorkerJobStore(shared.database.pool).wait(wait)).toBe(true);
+    expect(await createWorkerJobStore(database.pool).wait(wait)).toBe(true);
     expect(await act(id, 'message', { prompt: 'Yes', turn: 1 })).toMatchObject(gone);
     expect(await turnsOf(id)).toMatchObject([{ turn: 1 }, { turn: 2, prompt: 'No' }]);
     expect(await act(id, 'message', { prompt: 'Yes' })).toMatchObject({ status: 200 });
@@ -221,9 +208,9 @@ describe('an answer to a question', () => {
   it('is sent once with a key, also when it is repeated after the job has gone on', async () => {
     const id = await waiting(keep);
     const send = (turn: number) =>
-      shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}/message`, {
+      api.ask(`/v2/agent/${project.id}/job/${id}/message`, {
         method: 'POST',
-        key: shared.key,
+        key: admin.key,
         json: { prompt: 'Yes', turn },
         headers: { 'Idempotency-Key': 'answer' },
       });
@@ -263,11 +250,11 @@ describe('a rejection', () => {
 
 describe('a new job', () => {
   it('plans and asks as its project says, unless it says otherwise', async () => {
-    const { pool } = shared.database;
+    const { pool } = database;
     const project = await buildProject(pool);
     const { key } = await buildKey(pool, project);
     const create = async (body: object) => {
-      const created = await shared.api.ask(`/v2/agent/${project.id}/job`, {
+      const created = await api.ask(`/v2/agent/${project.id}/job`, {
         method: 'POST',
         key,
         json: { prompt: 'Go', ...body },

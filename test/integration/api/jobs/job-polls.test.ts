@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createJobEventWakeups } from '../../../../db/jobs/job-event-wakeups.ts';
 import { wakeWatchers } from '../../../../db/jobs/wake-watchers.ts';
 import type { JobRow } from '../../../../db/jobs/jobs.ts';
-import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { serveApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-let project: ProjectRow;
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const project = ofFile(() => buildProject(database.pool));
 let key: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-  project = await buildProject(database.pool);
   key = (await buildKey(database.pool, project)).key;
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
 });
 
 const ended = { status: 'completed', phase: null, endedAt: new Date() } as const;

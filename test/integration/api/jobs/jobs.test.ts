@@ -1,43 +1,35 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { jobListSchema } from '../../../../api/jobs/job-schemas.ts';
 import { agentJobSchema } from '../../../../db/jobs/agent-job.ts';
-import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import type { TestDatabase } from '../../../support/database/database.ts';
 import { serveApi } from '../serve.ts';
-import type { ServedApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string };
-
-beforeAll(async () => {
-  shared.database = await createTestDatabase();
-  shared.api = await serveApi(shared.database.pool, {
+const database = ofFile(createTestDatabase);
+const api = ofFile(() =>
+  serveApi(database.pool, {
     DOCKET_JOBS_PER_HOUR: '1000',
     DOCKET_LOCAL_REPOSITORIES: '/srv/repositories',
-  });
-  const { pool } = shared.database;
-  shared.project = await buildProject(pool, {
+  }),
+);
+const project = ofFile(() =>
+  buildProject(database.pool, {
     defaultRef: 'trunk',
     allowedRepositories: ['https://github.com/acme/other', '/srv/repositories/lamp.git'],
-  });
-  shared.key = (await buildKey(pool, shared.project)).key;
-});
-
-afterAll(async () => {
-  await shared.api?.[Symbol.asyncDispose]();
-  await shared.database?.[Symbol.asyncDispose]();
-});
+  }),
+);
+const admin = ofFile(() => buildKey(database.pool, project));
 
 async function create(json: unknown, headers: Record<string, string> = {}) {
-  const { api, project, key } = shared;
+  const { key } = admin;
   return api.ask(`/v2/agent/${project.id}/job`, { key, json, headers });
 }
 
 describe('creating a job', () => {
   it('answers 201 with the active job, which polling then returns unchanged', async () => {
-    const { api, project, key } = shared;
+    const { key } = admin;
     const before = api.created.count;
     const created = await create({ prompt: 'Fix the typo.' });
     expect(created.status).toBe(201);
@@ -58,7 +50,7 @@ describe('creating a job', () => {
     expect(polled.status).toBe(200);
     expect(polled.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(polled.body).toEqual(created.body);
-    const { rows } = await shared.database.pool.query('select * from job_outbox where job_id = $1', [created.body.id]);
+    const { rows } = await database.pool.query('select * from job_outbox where job_id = $1', [created.body.id]);
     expect(rows).toHaveLength(1);
   });
 
@@ -139,14 +131,14 @@ describe('creating a job', () => {
     ['deep JSON', '['.repeat(100_000), { 'content-type': 'application/json' }, 400],
     ['ten megabytes', 'x'.repeat(10_000_000), { 'content-type': 'application/json' }, 413],
   ])('refuses %s', async (_, body, headers, status) => {
-    const { api, project, key } = shared;
+    const { key } = admin;
     const answer = await api.ask(`/v2/agent/${project.id}/job`, { key, body, headers });
     expect(answer.status).toBe(status);
     expect(Object.keys(answer.body)).toEqual(['error']);
   });
 
   it('refuses a missing body', async () => {
-    const { api, project, key } = shared;
+    const { key } = admin;
     const answer = await api.ask(`/v2/agent/${project.id}/job`, { key, method: 'POST' });
     expect([answer.status, answer.body]).toEqual([400, { error: 'The body is empty; it must be a JSON object.' }]);
   });
@@ -173,7 +165,6 @@ describe('an Idempotency-Key', () => {
   });
 
   it('never collides with the same key of another project', async () => {
-    const { api, database } = shared;
     const project = await buildProject(database.pool);
     const { key } = await buildKey(database.pool, project);
     const headers = { 'idempotency-key': 'mine' };
@@ -198,7 +189,6 @@ describe('an Idempotency-Key', () => {
 
 describe('listing jobs', () => {
   it('returns every job once, newest first, in pages that new jobs do not shift', async () => {
-    const { api, database } = shared;
     const project = await buildProject(database.pool);
     const { key } = await buildKey(database.pool, project);
     const made: string[] = [];
@@ -219,7 +209,6 @@ describe('listing jobs', () => {
   });
 
   it('filters by status', async () => {
-    const { api, database } = shared;
     const project = await buildProject(database.pool);
     const { key } = await buildKey(database.pool, project);
     await buildJob(database.pool, project);
@@ -241,7 +230,7 @@ describe('listing jobs', () => {
     'cursor=%00',
     'cursor=',
   ])('refuses ?%s', async (query) => {
-    const { api, project, key } = shared;
+    const { key } = admin;
     const answer = await api.ask(`/v2/agent/${project.id}/jobs?${query}`, { key });
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
   });
@@ -249,7 +238,7 @@ describe('listing jobs', () => {
 
 describe('the diff of a job', () => {
   it('is empty before any change, and then the newest patch', async () => {
-    const { api, project, key, database } = shared;
+    const { key } = admin;
     const job = await buildJob(database.pool, project);
     const path = `/v2/agent/${project.id}/job/${job.id}/diff`;
     const empty = await api.ask(path, { key });

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createWorkerPullRequestStore } from '../../../../db/for-worker/pull-requests.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { serveApi, type ServedApi } from '../serve.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { serveApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-let api: ServedApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  api = await serveApi(database.pool);
-});
-
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
 
 /** Creates an organization with a job for each list of states: the states of its pull requests, a turn each, oldest first. */
 async function stage(...jobs: string[][]) {

@@ -1,34 +1,23 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pullRequestSchema } from '../../../../api/pull-requests/routes.ts';
-import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { createPullRequestMergeStore } from '../../../../db/for-worker/pull-request-merges.ts';
 import { createWorkerPullRequestStore } from '../../../../db/for-worker/pull-requests.ts';
 import { withTransaction } from '../../../../db/pool.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase, untilBlocked } from '../../../support/database/database.ts';
-import type { TestDatabase } from '../../../support/database/database.ts';
 import { createMergeChores } from '../../../../worker/chores/merge-chores.ts';
 import { serveApi } from '../serve.ts';
-import type { ServedApi } from '../serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string };
+const database = ofFile(createTestDatabase);
+const api = ofFile(() => serveApi(database.pool));
+const project = ofFile(() => buildProject(database.pool));
+const admin = ofFile(() => buildKey(database.pool, project));
 
-beforeAll(async () => {
-  shared.database = await createTestDatabase();
-  shared.api = await serveApi(shared.database.pool);
-  shared.project = await buildProject(shared.database.pool);
-  shared.key = (await buildKey(shared.database.pool, shared.project)).key;
-});
-
-afterAll(async () => {
-  await shared.api?.[Symbol.asyncDispose]();
-  await shared.database?.[Symbol.asyncDispose]();
-});
-
-async function open({ draft = false, project = shared.project } = {}) {
-  const { pool } = shared.database;
-  const job = await buildJob(pool, project, { status: 'completed' });
+async function open({ draft = false, owner = project } = {}) {
+  const { pool } = database;
+  const job = await buildJob(pool, owner, { status: 'completed' });
   const row = await createWorkerPullRequestStore(pool).create({
     repository: '/srv/repositories/lamp.git',
     head: `docket/${job.id}-fix`,
@@ -45,8 +34,8 @@ async function open({ draft = false, project = shared.project } = {}) {
     job.id,
     JSON.stringify({ commit: 'c'.repeat(40), tree: 't' }),
   ]);
-  const ask = (action = '', key = shared.key) =>
-    shared.api.ask(`/v1/pull-requests/${row.id}${action}`, { key, ...(action === '' ? {} : { method: 'POST' }) });
+  const ask = (action = '', key = admin.key) =>
+    api.ask(`/v1/pull-requests/${row.id}${action}`, { key, ...(action === '' ? {} : { method: 'POST' }) });
   const stateOfJob = async () =>
     (await pool.query('select pr_state from jobs where id = $1', [job.id])).rows[0]?.pr_state;
   return { id: row.id, job, ask, stateOfJob };
@@ -59,15 +48,15 @@ const noForge = {
   mergeProblem: nowhere,
   repositoryOf: nowhere,
 };
-const merges = () => createPullRequestMergeStore(shared.database.pool);
+const merges = () => createPullRequestMergeStore(database.pool);
 
 describe('a pull request of the local forge', () => {
   it('is checked and merged as often as the limit of its organization allows, since each asks a forge', async () => {
     const { ask } = await open();
     expect((await ask('/check')).status).toBe(202);
-    await shared.database.pool.query('update rate_limits set current = 3000');
+    await database.pool.query('update rate_limits set current = 3000');
     const refused = await Promise.all([ask('/check'), ask('/merge'), ask()]);
-    await shared.database.pool.query('delete from rate_limits');
+    await database.pool.query('delete from rate_limits');
     expect(refused.map(({ status }) => status)).toEqual([429, 429, 200]);
     expect(refused[0].headers.get('ratelimit-policy')).toBe('"pull-request";q=3000;w=3600');
   });
@@ -78,11 +67,11 @@ describe('a pull request of the local forge', () => {
     expect(pullRequestSchema.strict().parse(body)).toMatchObject({
       title: '<b>Fix</b>',
       state: 'open',
-      job: { id: job.id, projectId: shared.project.id },
+      job: { id: job.id, projectId: project.id },
       commits: [{ id: 'c'.repeat(40), turn: 1, title: '<b>Fix</b>' }],
       merge: { isMerging: false, problem: null, commit: null },
     });
-    const other = await buildKey(shared.database.pool, await buildProject(shared.database.pool));
+    const other = await buildKey(database.pool, await buildProject(database.pool));
     expect((await ask('', other.key)).status).toBe(404);
     expect((await ask('/merge', other.key)).status).toBe(404);
   });
@@ -106,7 +95,7 @@ describe('a pull request of the local forge', () => {
     const { id, ask } = await open();
     await ask('/merge');
     await merges().claimMerge();
-    await shared.database.pool.query(
+    await database.pool.query(
       `update pull_requests set merge_claimed_at = now() - interval '2 minutes' where id = $1`,
       [id],
     );
@@ -157,9 +146,9 @@ describe('a pull request of the local forge', () => {
 
   it('is checked and merged while those of another organization wait for their slow forge', async () => {
     const slow = await Promise.all(Array.from({ length: 6 }, () => open()));
-    const project = await buildProject(shared.database.pool);
-    const quick = await open({ project });
-    const { key } = await buildKey(shared.database.pool, project);
+    const other = await buildProject(database.pool);
+    const quick = await open({ owner: other });
+    const { key } = await buildKey(database.pool, other);
     for (const { ask } of slow) await Promise.all([ask('/check'), ask('/merge')]);
     await Promise.all([quick.ask('/check', key), quick.ask('/merge', key)]);
     const released = Promise.withResolvers<void>();
@@ -223,21 +212,21 @@ describe('a pull request of the local forge', () => {
     await expect.poll(async () => (await ask()).body.merge).toMatchObject({ isChecking: false, mergeability });
     expect((await ask()).body).toMatchObject({ state: 'open', merge: { isMerging: false, problem: null } });
     // while the result is new enough, asking again changes nothing
-    await shared.database.pool.query(
+    await database.pool.query(
       `update pull_requests set mergeability = jsonb_set(mergeability, '{checkedAt}', to_jsonb(now() + interval '1 minute')) where id = $1`,
       [id],
     );
     expect((await ask('/check')).body.merge.isChecking).toBe(false);
     expect(pairs).toHaveLength(1);
     await ask('/close');
-    await shared.database.pool.query('update pull_requests set mergeability = null where id = $1', [id]);
+    await database.pool.query('update pull_requests set mergeability = null where id = $1', [id]);
     expect((await ask('/check')).body.merge.isChecking).toBe(false);
   });
 
   it('is squashed, and its branch deleted, on request', async () => {
     const { id } = await open();
     const path = `/v1/pull-requests/${id}/merge`;
-    const send = (body: object) => shared.api.ask(path, { key: shared.key, method: 'POST', json: body });
+    const send = (body: object) => api.ask(path, { key: admin.key, method: 'POST', json: body });
     expect((await send({ method: 'rebase' })).status).toBe(400);
     expect((await send({ method: 'squash', deleteBranch: true })).status).toBe(202);
     const did: string[] = [];
@@ -271,7 +260,7 @@ describe('a pull request of the local forge', () => {
 
   it.each(['merged', 'closed', 'checked'])('is %s while its job is written, without a deadlock', async (change) => {
     const { id, job, ask } = await open();
-    const { pool } = shared.database;
+    const { pool } = database;
     const changes: Record<string, () => Promise<unknown>> = {
       merged: () => merges().merged(id, 'd'.repeat(40)),
       closed: () => ask('/close'),
@@ -281,7 +270,7 @@ describe('a pull request of the local forge', () => {
     const changed = await withTransaction(pool, async (client) => {
       await client.query('select from jobs where id = $1 for no key update', [job.id]);
       const waiting = changes[change]!();
-      await untilBlocked(shared.database);
+      await untilBlocked(database);
       await client.query('update jobs set head_commit = $2 where id = $1', [job.id, 'e'.repeat(40)]);
       return { waiting };
     });

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { createJobChangeFeed } from '../../../../api/jobs/job-change-feed.ts';
 import { createJobEventFeed } from '../../../../api/jobs/job-event-feed.ts';
 import { createJobEventStore } from '../../../../db/jobs/job-events.ts';
 import { createJobListStore } from '../../../../db/jobs/job-lists.ts';
 import { buildJob, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { insertEndedJobs } from '../../../support/database/many-jobs.ts';
 import { recordStatements } from '../../../support/database/record-statements.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
+const database = ofFile(createTestDatabase);
 let statements: ReturnType<typeof recordStatements>;
 beforeAll(async () => {
-  database = await createTestDatabase();
   statements = recordStatements(database.pool);
 });
-afterAll(() => database?.[Symbol.asyncDispose]());
 
 /** Wakes its watchers at once. */
 function createBells() {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { inspectArchive } from '../../../../activities/environment/layer-archive.ts';
 import { createLayerFiles, type LayerFiles } from '../../../../activities/environment/layer-files.ts';
 import { lastLayer, provideLayer, type LayerToBuild } from '../../../../activities/environment/provide-layer.ts';
@@ -9,17 +9,14 @@ import { operatorOf } from '../../../../db/caller.ts';
 import { createSetupSecretStore } from '../../../../db/organizations/setup-secrets.ts';
 import { createSecretBox } from '../../../../lib/encryption/secret-box.ts';
 import { buildJob, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
+const database = ofFile(createTestDatabase);
 let directory: string;
 beforeAll(async () => {
-  database = await createTestDatabase();
   directory = temporaryDirectory();
-});
-afterAll(async () => {
-  await database?.[Symbol.asyncDispose]();
 });
 
 const { signal } = new AbortController();

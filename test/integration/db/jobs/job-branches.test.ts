@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createEffectStore } from '../../../../db/for-worker/effects.ts';
 import { createJobBranchStore } from '../../../../db/for-worker/job-branches.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
 import { storeSnapshot, type Snapshot } from '../../../../db/for-worker/snapshots.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { withTransaction } from '../../../../db/pool.ts';
-import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, untilBlocked } from '../../../support/database/database.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
 import { seedJob } from '../seed.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 function snapshotOf(tree: string, baseCommit: string): Snapshot {
   return {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createJobEventBell,
   createJobEventWakeups,
@@ -10,14 +10,11 @@ import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
 import { buildLoneJob, eventsOf } from '../../../support/database/job-events.ts';
-import { createTestDatabase, type TestDatabase, untilBlocked } from '../../../support/database/database.ts';
+import { createTestDatabase, untilBlocked } from '../../../support/database/database.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const usageEvent = {
   type: 'usage',

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createWorkerMessageStore } from '../../../../db/for-worker/job-messages.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { seedJob } from '../seed.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const answer = {
   model: 'offline/editor',

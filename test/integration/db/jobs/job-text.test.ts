@@ -1,18 +1,15 @@
 import { Pool } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createModelCallLeases } from '../../../../db/for-worker/model-call-leases.ts';
 import { createWorkerEventStore } from '../../../../db/for-worker/job-events.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
 import { buildLoneJob, eventsOf } from '../../../support/database/job-events.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { recordStatements } from '../../../support/database/record-statements.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 describe('the text of a step', () => {
   it('is accepted from its newest attempt only, until the step is answered', async () => {

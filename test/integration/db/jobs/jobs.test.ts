@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newId } from '../../../../db/ids.ts';
 import { createJobStore } from '../../../../db/jobs/jobs.ts';
 import { createJobEndings } from '../../../../db/jobs/job-endings.ts';
@@ -6,16 +6,13 @@ import { createOutboxStore } from '../../../../db/jobs/outbox.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
 import { createServiceFigureStore } from '../../../../db/operations/service-figures.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { operatorOf } from '../../../../db/caller.ts';
 import { newJob, seedJob, seedProject } from '../seed.ts';
 import { InvalidCursorError } from '../../../../db/page-cursor.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 it('creates a job with its first turn and its outbox row, and finds it within its project only', async () => {
   const jobs = createJobStore(database.pool);

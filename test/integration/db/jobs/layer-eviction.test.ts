@@ -1,18 +1,15 @@
 import { stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createLayerFiles } from '../../../../activities/environment/layer-files.ts';
 import { createEnvironmentLayerStore, type LayerRef } from '../../../../db/for-worker/environment-layers.ts';
 import { createRetentionStore } from '../../../../db/for-worker/retention.ts';
 import { buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 /** Keys of stored layers, with the number of their chunks. */
 async function storedIn(projectIds: string[]): Promise<string[]> {

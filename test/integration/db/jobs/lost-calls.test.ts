@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../../db/caller.ts';
 import { createJobWrites } from '../../../../db/for-worker/job-writes.ts';
 import { createModelCallLeases } from '../../../../db/for-worker/model-call-leases.ts';
 import { createErasure } from '../../../../db/organizations/erasure.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { seedJob } from '../seed.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 describe('calls that have ended without an answer, of two jobs of a project', () => {
   async function twoJobs() {

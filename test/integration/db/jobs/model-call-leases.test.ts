@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createModelCallLeases } from '../../../../db/for-worker/model-call-leases.ts';
 import { createJobWrites } from '../../../../db/for-worker/job-writes.ts';
 import { createStepClaims } from '../../../../db/for-worker/step-claims.ts';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
-import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, untilBlocked } from '../../../support/database/database.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
 import { seedJob } from '../seed.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const scene = async () => {
   const { pool } = database;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createEffectStore } from '../../../../db/for-worker/effects.ts';
 import { createProjectCredentialReader } from '../../../../db/for-worker/projects/projects.ts';
 import { createJobTimelineStore } from '../../../../db/jobs/job-timeline.ts';
@@ -9,15 +9,12 @@ import type { Snapshot } from '../../../../db/for-worker/snapshots.ts';
 import { createJobContextStore } from '../../../../db/for-worker/job-context.ts';
 import { createStepStore, type StepResponse } from '../../../../db/for-worker/steps.ts';
 import { createSecretBox } from '../../../../lib/encryption/secret-box.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { seedJob } from '../seed.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const response: StepResponse = {
   content: [{ type: 'text', text: 'nul \0 and half \ud800 of a pair' }],

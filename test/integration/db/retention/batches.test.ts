@@ -1,16 +1,13 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createChoreClaims } from '../../../../db/for-worker/chores.ts';
 import { createRetentionStore } from '../../../../db/for-worker/retention.ts';
 import { createRetentionChores } from '../../../../worker/chores/retention-chores.ts';
 import { buildOrganization, buildSite } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const limits = { jobDays: 365, transcriptDays: 180, auditDays: 730, snapshotBytes: 2 ** 40, threads: 1e6 };
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { refusalOfStore } from '../../../../api/http/store-refusals.ts';
 import { operatorOf } from '../../../../db/caller.ts';
 import { createErasure } from '../../../../db/organizations/erasure.ts';
@@ -8,15 +8,12 @@ import { createJobForkStore } from '../../../../db/jobs/job-forks.ts';
 import { createJobMessageStore } from '../../../../db/jobs/job-messages.ts';
 import { createJobStore } from '../../../../db/jobs/jobs.ts';
 import { createPool, withTransaction } from '../../../../db/pool.ts';
-import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, untilBlocked } from '../../../support/database/database.ts';
 import { insertActiveJob, insertSteps } from '../../../support/database/many-jobs.ts';
 import { newJob, seedProject } from '../seed.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 it('retries a change after a deadlock with another one', async () => {
   const { pool } = database;

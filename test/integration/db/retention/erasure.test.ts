@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createErasure } from '../../../../db/organizations/erasure.ts';
 import { createPool } from '../../../../db/pool.ts';
 import { removeSite } from '../../../../db/sites/remove-site.ts';
 import { buildProject, buildSite } from '../../../support/database/build.ts';
 import { recordStatements } from '../../../support/database/record-statements.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import {
   ofNobody,
   insertForeignRows,
@@ -12,17 +12,16 @@ import {
   rowsWith,
   type Schema,
 } from '../../../support/database/foreign-rows.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
+const database = ofFile(createTestDatabase);
 let schema: Schema;
 let other: Record<string, string[]>;
 beforeAll(async () => {
-  database = await createTestDatabase();
   schema = await readSchema(database.pool);
   await insertForeignRows(database.pool, schema, 'otherword');
   other = await rowsWith(database.pool, schema, 'otherword');
 });
-afterAll(() => database?.[Symbol.asyncDispose]());
 
 const caller = (organizationId: string) => ({ organizationId, keyId: 'key_who', sessionId: null });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { operatorOf } from '../../../../db/caller.ts';
 import { createRetentionStore } from '../../../../db/for-worker/retention.ts';
 import { storeSnapshot } from '../../../../db/for-worker/snapshots.ts';
@@ -6,14 +6,11 @@ import { countHeld } from '../../../../db/migrations/0110-organization-totals.ts
 import { createErasure } from '../../../../db/organizations/erasure.ts';
 import { withTransaction } from '../../../../db/pool.ts';
 import { buildJob, buildProject, buildSite } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createRandom } from '../../../suites/chaos/plans/random.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const limits = { snapshotBytes: 2 ** 40, threads: 1e6 };
 const ages = { jobDays: 365, transcriptDays: 180, auditDays: 730 };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../../db/caller.ts';
 import { newId } from '../../../../db/ids.ts';
 import { createJobForkStore } from '../../../../db/jobs/job-forks.ts';
@@ -9,13 +9,12 @@ import { createSweeps } from '../../../../db/for-service/sweeps.ts';
 import { createRetentionStore, type Retention } from '../../../../db/for-worker/retention.ts';
 import { storeSnapshot } from '../../../../db/for-worker/snapshots.ts';
 import { buildJob, buildKey, buildProject, buildSite } from '../../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { readSchema } from '../../../support/database/foreign-rows.ts';
 import { serveApi } from '../../api/serve.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => void (database = await createTestDatabase()));
-afterAll(() => database?.[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const ofJob = 'goes with its job, which is deleted a time after it was archived (DOCKET_JOB_DAYS)';
 const ofSite = 'goes with its site, whose number has a quota';

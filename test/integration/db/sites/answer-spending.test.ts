@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createAnswerSpendingStore } from '../../../../db/sites/answer-spending.ts';
 import type { SiteRef } from '../../../../db/caller.ts';
 import { createSweeps } from '../../../../db/for-service/sweeps.ts';
 import { inTransaction } from '../../../../db/pool.ts';
-import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, untilBlocked } from '../../../support/database/database.ts';
 import { untilEarlyIn } from '../../../support/early-in.ts';
 import { seedSite } from '../seed.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
+const database = ofFile(createTestDatabase);
 beforeEach(() => untilEarlyIn('day'));
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
 
 const call = { mostMicros: 100, lostMicros: 10, siteMicros: null, organizationMicros: null };
 

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../../db/caller.ts';
 import { createGapCheckStore } from '../../../../db/for-service/gap-checks.ts';
 import { createGapStore, type NewGap } from '../../../../db/sites/gaps.ts';
 import { withTransaction } from '../../../../db/pool.ts';
 import { buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, untilBlocked } from '../../../support/database/database.ts';
 import { newJob, seedSite } from '../seed.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 function gapOf(siteId: string): NewGap {
   const question = {

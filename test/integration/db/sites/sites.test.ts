@@ -2,27 +2,24 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createSiteStore, DomainTakenError } from '../../../../db/sites/sites.ts';
 import { operatorOf } from '../../../../db/caller.ts';
 import { createSiteIndexing, type SiteIndexing } from '../../../../db/for-worker/site-indexing.ts';
 import { createReplyStore } from '../../../../db/sites/replies.ts';
 import { createThreadStore } from '../../../../db/sites/threads.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { seedSite } from '../seed.ts';
 import { createSiteIndexStore } from '../../../../db/sites/site-indexes.ts';
 import { IndexGoneError } from '../../../../db/sites/index-blocks.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
 const block = 64 * 1024;
-let database: TestDatabase;
+const database = ofFile(createTestDatabase);
 let folder: string;
 beforeAll(async () => {
   folder = temporaryDirectory();
-  database = await createTestDatabase();
-});
-afterAll(async () => {
-  await database[Symbol.asyncDispose]();
 });
 
 let builds = 0;

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { operatorOf, type SiteRef } from '../../../../db/caller.ts';
 import { newId } from '../../../../db/ids.ts';
 import { createSweeps } from '../../../../db/for-service/sweeps.ts';
 import { createThreadStore, type RecordedTurn, type Thread } from '../../../../db/sites/threads.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { seedSite } from '../seed.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 function turnOf(threadId: string, question = newId('msg_')): RecordedTurn {
   return {

@@ -1,16 +1,13 @@
 // @module-tag slow
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { expect, it } from 'vitest';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../../support/stack/worker.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 function writing(path: string) {
   return [

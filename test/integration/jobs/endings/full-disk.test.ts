@@ -1,19 +1,16 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTestGit } from '../../../support/git.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
 import { mountSmallDisk } from '../../../support/sandbox/small-disk.ts';
 import { startTestWorker } from '../../../support/stack/worker.ts';
 import { writingOf } from '../../../support/writing-script.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const writing = writingOf('new\n'.repeat(10_000));
 

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, inject, it, vi } from 'vitest';
 import { jobWorkflowId } from '../../../../workflows/contract/messages.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { openLine } from '../../../support/servers/line.ts';
 import { startScriptedModelServer, type ScriptedReply } from '../../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../../support/stack/worker.ts';
 import { writing } from '../../../support/writing-script.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const [hostname, port] = inject('temporalAddress').split(':') as [string, string];
 

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createWorkerPullRequestStore } from '../../../../db/for-worker/pull-requests.ts';
 import { claimAnswer } from '../../../support/database/claim-answer.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
 import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../../support/stack/worker.ts';
 import { writing } from '../../../support/writing-script.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 /** Lets a call take effect and then loses its response, the first time. */
 function losingFirstAnswer<Arguments extends unknown[], Result>(work: (...values: Arguments) => Promise<Result>) {

@@ -1,19 +1,16 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createOutboxStore } from '../../../../db/jobs/outbox.ts';
 import { createIdleJobs } from '../../../../db/for-worker/idle-jobs.ts';
 import { createWatchdog } from '../../../../worker/chores/watchdog.ts';
 import { jobWorkflowId } from '../../../../workflows/contract/messages.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../../support/stack/worker.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 function createTestWatchdog({ client, deps }: TestWorker, more: { jobsAtOnce?: number } = {}) {
   const log = pino({ level: 'silent' });

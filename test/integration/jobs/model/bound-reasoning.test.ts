@@ -1,15 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { createModelRegistry } from '../../../../models/registry.ts';
 import { startAnthropicServer } from '../../../support/servers/anthropic-server.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { startTestWorker } from '../../../support/stack/worker.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 afterEach(() => vi.unstubAllEnvs());
 
 /** After so many steps, the outputs of the first ones are masked. */

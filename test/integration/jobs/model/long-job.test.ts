@@ -1,16 +1,13 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createPriceBook } from '../../../../models/prices.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../../support/stack/worker.ts';
+import { ofFile } from '../../../support/of-file.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const steps = 300;
 const window = 40_000;
