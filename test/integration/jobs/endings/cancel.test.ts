@@ -1,28 +1,24 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GitError } from '../../../../activities/git/git-error.ts';
 import { createJobCanceller } from '../../../../api/jobs/job-canceller.ts';
 import { createOutboxSweeper } from '../../../../api/jobs/outbox-sweeper.ts';
 import { createCancelStore } from '../../../../db/jobs/outbox.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { recordHistory } from '../../../support/database/histories.ts';
 import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../../support/stack/worker.ts';
 import { writing } from '../../../support/writing-script.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
+import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 async function startStack() {
   await using resources = new AsyncDisposableStack();
-  const repository = resources.use(await createTestRepository());
-  const model = resources.use(await startScriptedModelServer());
-  const worker = resources.use(await startTestWorker({ database, modelUrl: model.baseUrl }));
+  const { repository, model, worker } = resources.use(await startJobStack({ database }));
   const canceller = resources.use(
     createOutboxSweeper({
       outbox: createCancelStore(database.pool),

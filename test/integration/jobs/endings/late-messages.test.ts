@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { recordHistory } from '../../../support/database/histories.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer, type ReplyMaker } from '../../../support/servers/scripted-model-server.ts';
+import type { ReplyMaker } from '../../../support/servers/scripted-model-server.ts';
 import type { ScriptedReply } from '../../../support/servers/scripted-model-wire.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
-import { startTestWorker, type TestWorkerOptions } from '../../../support/stack/worker.ts';
+import type { TestWorkerOptions } from '../../../support/stack/worker.ts';
+import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const write = (path: string): ScriptedReply => ({
   toolCalls: [{ name: 'write', input: { path, content: `${path}\n` } }],
@@ -38,15 +35,7 @@ const sayingAfterPublish =
     },
   });
 
-async function startStack(change?: TestWorkerOptions['change']) {
-  await using resources = new AsyncDisposableStack();
-  const repository = resources.use(await createTestRepository());
-  const model = resources.use(await startScriptedModelServer());
-  const worker = resources.use(await startTestWorker({ database, modelUrl: model.baseUrl, change }));
-  const running = resources.move();
-  const job = { prompt: 'Write one', repository: repository.path };
-  return { repository, model, worker, job, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
+const startStack = (change?: TestWorkerOptions['change']) => startJobStack({ database, prompt: 'Write one', change });
 
 async function newestJob(): Promise<{ id: string }> {
   const { rows } = await database.pool.query('select id from jobs order by created_at desc limit 1');

@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GitError } from '../../../../activities/git/git-error.ts';
 import { createWorkerPullRequestStore } from '../../../../db/for-worker/pull-requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { recordHistory } from '../../../support/database/histories.ts';
-import { startScriptedModelServer, type RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker, type TestWorkerOptions } from '../../../support/stack/worker.ts';
+import type { RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
+import type { TestWorkerOptions } from '../../../support/stack/worker.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
+import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
-async function startStack(change?: TestWorkerOptions['change']) {
-  await using resources = new AsyncDisposableStack();
-  const repository = resources.use(await createTestRepository());
-  const model = resources.use(await startScriptedModelServer());
-  const worker = resources.use(await startTestWorker({ database, modelUrl: model.baseUrl, change }));
-  const running = resources.move();
-  const job = { prompt: 'Write the notes', repository: repository.path };
-  return { repository, model, worker, job, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
+const startStack = (change?: TestWorkerOptions['change']) =>
+  startJobStack({ database, prompt: 'Write the notes', change });
 
 function write(path: string) {
   return { toolCalls: [{ name: 'write', input: { path, content: `${path}\n` } }] };

@@ -1,38 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPriceBook, type PriceOverrides } from '../../../../models/prices.ts';
 import { createWorkerPullRequestStore } from '../../../../db/for-worker/pull-requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { recordHistory } from '../../../support/database/histories.ts';
-import { startScriptedModelServer, type RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
+import type { RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
-import { startTestWorker, type TestWorkerOptions } from '../../../support/stack/worker.ts';
+import type { TestWorkerOptions } from '../../../support/stack/worker.ts';
+import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 const files = Object.fromEntries(
   Array.from({ length: 40 }, (_, index) => [`${index}.txt`, `${String(index).repeat(8)} `.repeat(400)]),
 );
 
-async function startStack(overrides: PriceOverrides = {}, change: TestWorkerOptions['change'] = () => ({})) {
-  await using resources = new AsyncDisposableStack();
-  const repository = resources.use(await createTestRepository(files));
-  const model = resources.use(await startScriptedModelServer());
-  const options = { database, modelUrl: model.baseUrl };
-  const worker = resources.use(
-    await startTestWorker({
-      ...options,
-      change: (deps) => ({ prices: createPriceBook(overrides), ...change(deps) }),
-    }),
-  );
-  const running = resources.move();
-  const job = { prompt: 'Look after the files', repository: repository.path };
-  return { repository, model, worker, job, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
+const startStack = (overrides: PriceOverrides = {}, change?: TestWorkerOptions['change']) =>
+  startJobStack({
+    database,
+    files,
+    prompt: 'Look after the files',
+    change: (deps) => ({ prices: createPriceBook(overrides), ...change?.(deps) }),
+  });
 
 const read = (name: number | string) => ({ toolCalls: [{ name: 'read', input: { path: `${name}.txt` } }] });
 const write = (name: string) => ({ toolCalls: [{ name: 'write', input: { path: name, content: `${name}\n` } }] });

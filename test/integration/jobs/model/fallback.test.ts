@@ -1,43 +1,31 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createJobTimelineStore } from '../../../../db/jobs/job-timeline.ts';
 import { createPriceBook } from '../../../../models/prices.ts';
 import { createModelRegistry } from '../../../../models/registry.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import {
-  startScriptedModelServer,
-  type RecordedRequest,
-  type ScriptedReply,
-} from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker, type TestWorkerOptions } from '../../../support/stack/worker.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import type { RecordedRequest, ScriptedReply } from '../../../support/servers/scripted-model-server.ts';
+import type { TestWorkerOptions } from '../../../support/stack/worker.ts';
 import { writing } from '../../../support/writing-script.ts';
+import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
 /** A model server on which each model has its own script; its last reply is repeated. */
 async function startStack(scripts: Record<string, ScriptedReply[]>, change?: TestWorkerOptions['change']) {
-  await using resources = new AsyncDisposableStack();
-  const repository = resources.use(await createTestRepository());
-  const server = resources.use(await startScriptedModelServer());
+  const stack = await startJobStack({ database, change });
+  const { model: server } = stack;
   const replies = new Map(Object.entries(scripts).map(([model, script]) => [model, [...script]]));
   server.respondWith(({ body }) => {
     const script = replies.get(body.model) ?? [];
     return (script.length > 1 ? script.shift() : script[0]) ?? { status: 404 };
   });
-  const worker = resources.use(await startTestWorker({ database, modelUrl: server.baseUrl, change }));
-  const running = resources.move();
   const [model = '', ...fallbackModels] = Object.keys(scripts).map((name) => `compatible/${name}`);
   return {
-    repository,
+    ...stack,
     server,
-    worker,
-    job: { prompt: 'Go', repository: repository.path, model, fallbackModels },
+    job: { ...stack.job, model, fallbackModels },
     asked: () => server.requests.map(({ body }) => body.model).join(''),
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 

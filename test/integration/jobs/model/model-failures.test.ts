@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
+import { describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { recordHistory } from '../../../support/database/histories.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../../support/stack/worker.ts';
+import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 
-async function startStack() {
-  await using resources = new AsyncDisposableStack();
-  const repository = resources.use(await createTestRepository());
-  const model = resources.use(await startScriptedModelServer());
-  const worker = resources.use(await startTestWorker({ database, modelUrl: model.baseUrl }));
-  const running = resources.move();
-  const job = { prompt: 'Go', repository: repository.path };
-  return { repository, model, worker, job, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
+const startStack = () => startJobStack({ database });
 
 const done = { text: 'Nothing to do.' };
 

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createAnswerSpendingStore } from '../../../../db/sites/answer-spending.ts';
 import { buildSite, changeProject } from '../../../support/database/build.ts';
 import { createPriceBook } from '../../../../models/prices.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 import { untilEarlyIn } from '../../../support/early-in.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer, type RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker, type TestWorkerOptions } from '../../../support/stack/worker.ts';
+import type { RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
+import type { TestWorkerOptions } from '../../../support/stack/worker.ts';
+import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
+const database = ofFile(createTestDatabase);
 beforeEach(() => untilEarlyIn('day'));
 
 /** A call costs 1,200 millionths of a dollar. */
@@ -20,21 +17,13 @@ const prices = createPriceBook({ 'compatible/scripted': { input: 10, output: 10 
 const callMicros = 1_200;
 
 async function startStack(change?: TestWorkerOptions['change']) {
-  await using resources = new AsyncDisposableStack();
-  const repository = resources.use(await createTestRepository());
-  const model = resources.use(await startScriptedModelServer());
-  const options = { database, modelUrl: model.baseUrl };
-  const worker = resources.use(
-    await startTestWorker({ ...options, change: (deps) => ({ prices, ...change?.(deps) }) }),
-  );
-  const running = resources.move();
+  const stack = await startJobStack({ database, change: (deps) => ({ prices, ...change?.(deps) }) });
   let writes = 0;
-  model.respondWith(() => {
+  stack.model.respondWith(() => {
     writes += 1;
     return { toolCalls: [{ name: 'write', input: { path: `${writes}.txt`, content: `${writes}\n` } }] };
   });
-  const job = { prompt: 'Write', repository: repository.path };
-  return { repository, model, worker, job, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return stack;
 }
 
 async function projectOf(jobId: string): Promise<string> {
