@@ -3,16 +3,7 @@ import type { Logger } from 'pino';
 /** A process that has just started has other work to do first. */
 const longestFirstWaitMs = 1_000;
 
-/** Runs a chore repeatedly, one round at a time. The first failure of a streak is logged. */
-export function repeat({
-  name,
-  everyMs,
-  retryMs = everyMs,
-  isRunAtEnd = false,
-  isDue,
-  work,
-  log,
-}: {
+interface Chore {
   name: string;
   everyMs: number;
   /** Delay after a failed round. */
@@ -23,7 +14,28 @@ export function repeat({
   isDue?: () => Promise<boolean>;
   work: () => Promise<unknown>;
   log: Logger;
-}): AsyncDisposable {
+}
+
+/** Runs several chores, each by itself, and stops them together. */
+export function repeatAll(log: Logger, chores: Omit<Chore, 'log'>[]): AsyncDisposable {
+  const running = chores.map((chore) => repeat({ ...chore, log }));
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all(running.map((chore) => chore[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** Runs a chore repeatedly, one round at a time. The first failure of a streak is logged. */
+export function repeat({
+  name,
+  everyMs,
+  retryMs = everyMs,
+  isRunAtEnd = false,
+  isDue,
+  work,
+  log,
+}: Chore): AsyncDisposable {
   let isStopped = false;
   let hasFailed = false;
   let round = Promise.resolve();

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { DueExport, WorkerHistoryStore } from '../../db/for-worker/job-histories.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import type { ReadClosedExecution } from './history-export.ts';
-import { repeat } from '../../lib/repeat.ts';
+import { repeatAll } from '../../lib/repeat.ts';
 import type { IsDue } from '../../lib/share-looks.ts';
 import { allOf } from '../../lib/all-of.ts';
 
@@ -58,13 +58,8 @@ export function createHistoryChores(deps: HistoryChoresDeps): AsyncDisposable {
     while ((await histories.removeOld({ days: keepDays, limit: removalsAtOnce })) === removalsAtOnce);
   }
 
-  const chores = [
-    repeat({ name: 'histories', everyMs, isDue: deps.isDue, work: exportEnded, log }),
-    repeat({ name: 'old records', everyMs: 3_600_000, retryMs: 60_000, work: removeOld, log }),
-  ];
-  return {
-    async [Symbol.asyncDispose]() {
-      await Promise.all(chores.map((chore) => chore[Symbol.asyncDispose]()));
-    },
-  };
+  return repeatAll(log, [
+    { name: 'histories', everyMs, isDue: deps.isDue, work: exportEnded },
+    { name: 'old records', everyMs: 3_600_000, retryMs: 60_000, work: removeOld },
+  ]);
 }

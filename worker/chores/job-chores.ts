@@ -7,7 +7,7 @@ import type { IdleEndings } from '../../db/for-worker/idle-endings.ts';
 import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { JobBranchStore, OpenPullRequest } from '../../db/for-worker/job-branches.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName, jobTaskQueue } from '../../workflows/contract/messages.ts';
-import { repeat } from '../../lib/repeat.ts';
+import { repeatAll } from '../../lib/repeat.ts';
 import { allOf } from '../../lib/all-of.ts';
 
 export interface JobChoresDeps {
@@ -56,22 +56,16 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
   }
 
   const forAll = (name: string) => ({ name, everyMs: roundsEveryMs, isDue: () => claims.claim(name, roundsEveryMs) });
-  const chores = [
-    repeat({ name: 'pull requests', everyMs: roundsEveryMs, work: lookAtPullRequests, log }),
-    repeat({ ...forAll('expired waits'), work: endExpiredWaits, log }),
-    repeat({ ...forAll('abandoned model calls'), work: () => leases.loseAbandoned(), log }),
-    repeat({
-      name: 'archive schedule',
-      everyMs: 3_600_000,
-      retryMs: 5_000,
-      work: () => keepArchiveSchedule(client),
-      log,
-    }),
-  ];
+  const chores = repeatAll(log, [
+    { name: 'pull requests', everyMs: roundsEveryMs, work: lookAtPullRequests },
+    { ...forAll('expired waits'), work: endExpiredWaits },
+    { ...forAll('abandoned model calls'), work: () => leases.loseAbandoned() },
+    { name: 'archive schedule', everyMs: 3_600_000, retryMs: 5_000, work: () => keepArchiveSchedule(client) },
+  ]);
   return {
     async [Symbol.asyncDispose]() {
       stopped.abort();
-      await Promise.all(chores.map((chore) => chore[Symbol.asyncDispose]()));
+      await chores[Symbol.asyncDispose]();
     },
   };
 }

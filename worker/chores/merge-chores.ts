@@ -10,7 +10,7 @@ import type {
   MergeWork,
   PullRequestMergeStore,
 } from '../../db/for-worker/pull-request-merges.ts';
-import { repeat } from '../../lib/repeat.ts';
+import { repeatAll } from '../../lib/repeat.ts';
 import type { IsDue } from '../../lib/share-looks.ts';
 
 export interface MergeChoresDeps extends Pick<WorkerClients, 'mergeBranch' | 'checkMerge' | 'deleteBranch'> {
@@ -112,14 +112,18 @@ export function createMergeChores(deps: MergeChoresDeps): AsyncDisposable {
     throw new ForgeError('not-found', 'the project no longer uses the forge of this pull request.');
   }
 
-  const chores = Array.from({ length: organizationsAtOnce }, () => [
-    repeat({ name: 'merges', everyMs, isDue: deps.isDue, work: mergeNext, log }),
-    repeat({ name: 'merge-checks', everyMs, isDue: deps.isCheckDue, work: checkNext, log }),
-  ]).flat();
+  const pair = [
+    { name: 'merges', everyMs, isDue: deps.isDue, work: mergeNext },
+    { name: 'merge-checks', everyMs, isDue: deps.isCheckDue, work: checkNext },
+  ];
+  const chores = repeatAll(
+    log,
+    Array.from({ length: organizationsAtOnce }, () => pair).flat(),
+  );
   return {
     async [Symbol.asyncDispose]() {
       stopped.abort();
-      await Promise.all(chores.map((chore) => chore[Symbol.asyncDispose]()));
+      await chores[Symbol.asyncDispose]();
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   refreshSiteWorkflowName,
   jobTaskQueue,
 } from '../../workflows/contract/messages.ts';
-import { repeat } from '../../lib/repeat.ts';
+import { repeatAll } from '../../lib/repeat.ts';
 import type { IsDue } from '../../lib/share-looks.ts';
 import type { IndexSiteInput } from '../../workflows/contract/site.ts';
 
@@ -137,21 +137,11 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
     }
   }
 
-  const chores = [
-    repeat({ name: 'index requests', everyMs: requestsEveryMs, isDue: deps.isDue, work: startRequested, log }),
-    repeat({
-      name: 'outdated indexes',
-      everyMs: schedulesEveryMs,
-      work: () => sites.requestOutdated(deps.indexFormat),
-      log,
-    }),
-    repeat({ name: 'site schedules', everyMs: schedulesEveryMs, work: keepSchedules, log }),
-  ];
-  return {
-    async [Symbol.asyncDispose]() {
-      await Promise.all(chores.map((chore) => chore[Symbol.asyncDispose]()));
-    },
-  };
+  return repeatAll(log, [
+    { name: 'index requests', everyMs: requestsEveryMs, isDue: deps.isDue, work: startRequested },
+    { name: 'outdated indexes', everyMs: schedulesEveryMs, work: () => sites.requestOutdated(deps.indexFormat) },
+    { name: 'site schedules', everyMs: schedulesEveryMs, work: keepSchedules },
+  ]);
 }
 
 function scheduleOf({ siteId, minutes, taskQueue }: { siteId: string; minutes: number; taskQueue: string }) {

@@ -7,7 +7,7 @@ import {
   jobTaskQueue,
 } from '../../workflows/contract/messages.ts';
 import type { DeliverWebhookInput } from '../../workflows/contract/webhook.ts';
-import { repeat } from '../../lib/repeat.ts';
+import { repeatAll } from '../../lib/repeat.ts';
 import type { IsDue } from '../../lib/share-looks.ts';
 import { allOf } from '../../lib/all-of.ts';
 
@@ -79,14 +79,9 @@ export function createWebhookChores(deps: WebhookChoresDeps): AsyncDisposable {
     } while (restarted === restartedAtOnce);
   }
 
-  const chores = [
-    repeat({ name: 'webhook starts', everyMs: startsEveryMs, isDue: deps.isDue, work: startWaiting, log }),
-    repeat({ name: 'lost webhook deliveries', everyMs: hourMs / 4, work: restartLost, log }),
-    repeat({ name: 'webhook retention', everyMs: hourMs, work: sweep, log }),
-  ];
-  return {
-    async [Symbol.asyncDispose]() {
-      await Promise.all(chores.map((chore) => chore[Symbol.asyncDispose]()));
-    },
-  };
+  return repeatAll(log, [
+    { name: 'webhook starts', everyMs: startsEveryMs, isDue: deps.isDue, work: startWaiting },
+    { name: 'lost webhook deliveries', everyMs: hourMs / 4, work: restartLost },
+    { name: 'webhook retention', everyMs: hourMs, work: sweep },
+  ]);
 }

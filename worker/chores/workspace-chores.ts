@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Workspaces } from '../../activities/workspaces/workspaces.ts';
 import type { IdleJobs } from '../../db/for-worker/idle-jobs.ts';
-import { repeat } from '../../lib/repeat.ts';
+import { repeatAll } from '../../lib/repeat.ts';
 
 export interface WorkspaceChoresDeps {
   workspaces: Pick<Workspaces, 'removeEnded' | 'boundMirrors'>;
@@ -34,13 +34,8 @@ export function createWorkspaceChores({
     if (removed > 0) log.info({ removed }, 'removed mirrors to free space');
   }
 
-  const chores = [
-    repeat({ name: 'working copies', everyMs: jobsEveryMs, work: removeEnded, log }),
-    repeat({ name: 'mirrors', everyMs: mirrorsEveryMs, work: boundMirrors, log }),
-  ];
-  return {
-    async [Symbol.asyncDispose]() {
-      await Promise.all(chores.map((chore) => chore[Symbol.asyncDispose]()));
-    },
-  };
+  return repeatAll(log, [
+    { name: 'working copies', everyMs: jobsEveryMs, work: removeEnded },
+    { name: 'mirrors', everyMs: mirrorsEveryMs, work: boundMirrors },
+  ]);
 }
