@@ -1,3 +1,5 @@
+import { createListeners } from './widget/listeners.ts';
+
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
@@ -9,18 +11,14 @@ export function storedTheme(): Theme {
   return themes.find((theme) => theme === stored) ?? 'system';
 }
 
-const listeners = new Set<() => void>();
-
+const listeners = createListeners();
 /** Calls back when a theme is applied. Returns a function that ends this. */
-export function onTheme(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onTheme = listeners.add;
 
 /** Applies a theme and stores it. */
 export function applyTheme(theme: Theme): void {
   localStorage.setItem(key, theme);
   if (theme === 'system') delete document.documentElement.dataset['theme'];
   else document.documentElement.dataset['theme'] = theme;
-  for (const listener of listeners) listener();
+  listeners.call();
 }

@@ -52,6 +52,14 @@ export function Field({ label, hint, placeholder, isCode = false, rows, type = '
   );
 }
 
+/** Properties of the fields of one draft in a list. */
+export interface DraftFieldsProps<Draft> {
+  draft: Draft;
+  /** Begins the paths of the fields. */
+  path: string;
+  onChange(changed: Partial<Draft>): void;
+}
+
 interface CheckProps {
   label: string;
   value: boolean;

@@ -1,3 +1,5 @@
+import { createListeners } from '../widget/listeners.ts';
+
 export interface Toast {
   text: string;
   /** Undoes what was done, and returns what to say then; null if there is nothing to undo. */
@@ -5,19 +7,16 @@ export interface Toast {
 }
 
 let shown: Toast | null = null;
-const listeners = new Set<() => void>();
+const listeners = createListeners();
 
 /** Shows a message for some seconds, in place of an earlier one. */
 export function showToast(toast: Toast | null): void {
   shown = toast;
-  for (const listener of listeners) listener();
+  listeners.call();
 }
 
 export function shownToast(): Toast | null {
   return shown;
 }
 
-export function onToast(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onToast = listeners.add;

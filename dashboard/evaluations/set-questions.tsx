@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Button } from 'react-aria-components';
 import { ActionForm } from '../components/action-form.tsx';
-import { Check, Field, fieldsOf, linesOf } from '../components/fields.tsx';
+import { Check, Field, fieldsOf, linesOf, type DraftFieldsProps } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
@@ -93,14 +93,7 @@ function QuestionsForm({ set, onSave }: QuestionsFormProps) {
   );
 }
 
-interface QuestionFieldsProps {
-  draft: Draft;
-  /** Begins the paths of the fields. */
-  path: string;
-  onChange(changed: Partial<Draft>): void;
-}
-
-function QuestionFields({ draft, path, onChange }: QuestionFieldsProps) {
+function QuestionFields({ draft, path, onChange }: DraftFieldsProps<Draft>) {
   const field = fieldsOf(draft, onChange, path);
   return (
     <div className="form">

@@ -1,3 +1,4 @@
+import { createListeners } from '../widget/listeners.ts';
 import { api } from './client.ts';
 
 /** Whether requests reach the server. A silent one takes them and does not respond. */
@@ -6,7 +7,7 @@ export type Reach = 'reached' | 'silent' | 'lost';
 const askAgainMs = 2_000;
 /** Longer than any request takes of a server that works. */
 const silentAfterMs = 10_000;
-const listeners = new Set<() => void>();
+const listeners = createListeners();
 /** Requests without a response, and the timers that end the patience with them; null once it has ended. */
 const open = new Map<string, ReturnType<typeof setTimeout> | null>();
 let isLost = false;
@@ -18,20 +19,13 @@ export function reachOfServer(): Reach {
 }
 
 /** Calls back when the server is lost, silent or found again. Returns a function that ends this. */
-export function onReachChange(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function changed(): void {
-  for (const listener of listeners) listener();
-}
+export const onReachChange = listeners.add;
 
 /** Notes whether a request reached the server. */
 export function noteReached(isReached: boolean): void {
   if (isReached !== isLost) return;
   isLost = !isReached;
-  changed();
+  listeners.call();
   if (isLost) askAgain();
 }
 
@@ -44,7 +38,7 @@ function askAgain(): void {
 function noteEnd(id: string): void {
   clearTimeout(open.get(id) ?? undefined);
   open.delete(id);
-  changed();
+  listeners.call();
 }
 
 // a browser on this machine reaches Docket without a network, so only requests tell
@@ -52,7 +46,7 @@ api.use({
   onRequest({ id }) {
     const endPatience = () => {
       open.set(id, null);
-      changed();
+      listeners.call();
     };
     open.set(id, setTimeout(endPatience, silentAfterMs));
   },

@@ -1,8 +1,9 @@
 import { lazy, Suspense, useSyncExternalStore } from 'react';
 import type { Session } from '../http/types.ts';
+import { createListeners } from '../widget/listeners.ts';
 
 const key = 'docket-notifications';
-const listeners = new Set<() => void>();
+const listeners = createListeners();
 
 /** Why the last click switched nothing on; null when it did, or before. */
 let problem: string | null = null;
@@ -16,18 +17,12 @@ function notificationProblem(): string | null {
   return problem;
 }
 
-/** Calls back when the setting changes. Returns a function that ends this. */
-function onNotificationSetting(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
 /** Asks the browser for its permission if it does not have it. Call this on a click only. */
 async function switchNotifications(on: boolean): Promise<void> {
   problem = on ? await askForPermission() : null;
   if (on && problem === null) localStorage.setItem(key, 'on');
   else localStorage.removeItem(key);
-  for (const listener of listeners) listener();
+  listeners.call();
 }
 
 /** Returns why the browser does not permit notifications; null if it does. */
@@ -50,8 +45,8 @@ const JobNotifications = lazy(() =>
 
 /** Switches notifications of jobs that the user started or has looked at in this tab. */
 export function NotificationSwitch({ session }: { session: Session }) {
-  const isOn = useSyncExternalStore(onNotificationSetting, areNotificationsOn);
-  const problem = useSyncExternalStore(onNotificationSetting, notificationProblem);
+  const isOn = useSyncExternalStore(listeners.add, areNotificationsOn);
+  const problem = useSyncExternalStore(listeners.add, notificationProblem);
   return (
     <div>
       {/* the browser's own check box: every page has this one, and the forms' would be loaded for it */}

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Button } from 'react-aria-components';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
-import { Field, fieldsOf, linesOf } from '../components/fields.tsx';
+import { Field, fieldsOf, linesOf, type DraftFieldsProps } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
@@ -114,14 +114,7 @@ function ServersForm({ projectId, servers, save }: ServersFormProps) {
   );
 }
 
-interface ServerFieldsProps {
-  draft: Draft;
-  /** Begins the paths of the fields. */
-  path: string;
-  onChange(changed: Partial<Draft>): void;
-}
-
-function ServerFields({ draft, path, onChange }: ServerFieldsProps) {
+function ServerFields({ draft, path, onChange }: DraftFieldsProps<Draft>) {
   const field = fieldsOf(draft, onChange, path);
   return (
     <>

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Button } from 'react-aria-components';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
-import { Field, fieldsOf, linesOf } from '../components/fields.tsx';
+import { Field, fieldsOf, linesOf, type DraftFieldsProps } from '../components/fields.tsx';
 import { useDraft } from '../drafts.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
@@ -117,14 +117,7 @@ export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unkn
   );
 }
 
-interface SourceFieldsProps {
-  draft: Draft;
-  /** Begins the paths of the fields. */
-  path: string;
-  onChange(changed: Partial<Draft>): void;
-}
-
-function SourceFields({ draft, path, onChange }: SourceFieldsProps) {
+function SourceFields({ draft, path, onChange }: DraftFieldsProps<Draft>) {
   const field = fieldsOf(draft, onChange, path);
   const address = addresses[draft.kind];
   return (

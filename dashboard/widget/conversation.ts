@@ -1,3 +1,4 @@
+import { createListeners } from './listeners.ts';
 import { AnswerError, type Answer, type Client, type QuestionContext, type ResumeHandle } from './client.ts';
 import type { AnswerEvent } from './answer/answer-events.ts';
 import { createConversationStorage, type ConversationStorage } from './conversation-storage.ts';
@@ -53,13 +54,13 @@ export function createConversation({ client, storage, storageKey }: Conversation
   let state: ChatState = restored?.state ?? empty;
   let handle: ResumeHandle | null = restored?.resume ?? null;
   let running: AbortController | null = null;
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
 
   function change(changed: Partial<ChatState>): void {
     state = { ...state, ...changed };
     // an answer in progress is resumed from its start, so its text need not be stored as it grows
     if (changed.status !== undefined || state.status === 'ready') stored.save({ state, resume: handle });
-    for (const listener of listeners) listener();
+    listeners.call();
   }
 
   /** Changes the answer at the end of the conversation; adds it when the question is still last. */
@@ -154,10 +155,7 @@ export function createConversation({ client, storage, storageKey }: Conversation
 
   return {
     state: () => state,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe: listeners.add,
     ask: (text, options = {}) => send([...state.messages, newMessage('user', text)], options),
     edit(messageId, text, options = {}) {
       const index = state.messages.findIndex(({ id }) => id === messageId);
@@ -183,7 +181,7 @@ export function createConversation({ client, storage, storageKey }: Conversation
       handle = null;
       state = empty;
       stored.clear();
-      for (const listener of listeners) listener();
+      listeners.call();
     },
   };
 }

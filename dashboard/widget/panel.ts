@@ -1,3 +1,4 @@
+import { createListeners } from './listeners.ts';
 import { selectedText } from './selected-text.ts';
 
 interface PanelState {
@@ -11,17 +12,14 @@ export type Panel = ReturnType<typeof createPanel>;
 /** State of the widget's dialog, which the button, the hotkey and the page's scripts share. */
 export function createPanel() {
   let state: PanelState = { isOpen: false, selection: null };
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   const change = (changed: Partial<PanelState>) => {
     state = { ...state, ...changed };
-    for (const listener of listeners) listener();
+    listeners.call();
   };
   return {
     state: (): PanelState => state,
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe: listeners.add,
     open(): void {
       if (state.isOpen) return;
       change({ isOpen: true, selection: selectedText() });
