@@ -5,6 +5,7 @@ import { answerOf } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
 import { collect, readSecretPath, textOf } from './options.ts';
 import { printList } from './output.ts';
+import { onProject } from './project-of.ts';
 
 type Servers = paths['/v1/projects/{id}/mcp-servers']['patch']['requestBody']['content']['application/json']['servers'];
 type Api = Awaited<ReturnType<typeof connect>>['api'];
@@ -103,8 +104,4 @@ function print(command: Command, servers: Shown[]): void {
     'read-only': (server) => server.readOnly,
     'headers or env': (server) => [...server.headerNames, ...server.envNames].join(' '),
   });
-}
-
-function onProject(command: Command): Command {
-  return command.argument('<id>', 'the id of the project');
 }

@@ -1,5 +1,11 @@
+import type { Command } from 'commander';
 import { CommandError } from '../command-error.ts';
 import { answerOf, type Api } from '../http/api.ts';
+
+/** Adds the argument that names a project. */
+export function onProject(command: Command): Command {
+  return command.argument('<id>', 'the id of the project');
+}
 
 /** Returns the id of the named project, or of the organization's only project. */
 export async function projectIdOf(api: Api, named: string | undefined): Promise<string> {

@@ -16,6 +16,7 @@ import {
 import { printList, printRecord } from './output.ts';
 import { addSecretCommands } from './project-secret.ts';
 import { addMcpCommands } from './project-mcp.ts';
+import { onProject } from './project-of.ts';
 import { addGuidanceCommand } from './project-guidance.ts';
 
 type ProjectChange = paths['/v1/projects/{id}']['patch']['requestBody']['content']['application/json'];
@@ -123,10 +124,6 @@ export function addProjectCommands(program: Command, context: CommandContext): v
         ssh: (project) => (project.hasSshKey ? 'set' : null),
       });
     });
-}
-
-function onProject(command: Command): Command {
-  return command.argument('<id>', 'the id of the project');
 }
 
 /**

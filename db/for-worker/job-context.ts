@@ -4,7 +4,7 @@ import type { NoteKind } from '../jobs/bundle-schema.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
 import type { Prompt } from './jobs.ts';
 import { stepColumns } from '../jobs/job-statements.ts';
-import type { StepRow } from './steps.ts';
+import type { StepKey, StepRow } from './steps.ts';
 import type { NewJobEvent } from '../jobs/event-types.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
@@ -49,8 +49,6 @@ export interface NewCompaction extends Omit<Compaction, 'usage'> {
   usage: TokenUsage & { cachedTokens: number; cacheWriteTokens: number };
   costMicros: number | null;
 }
-
-type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 /** The context of a model call. */
 export interface JobContext {

@@ -71,7 +71,8 @@ export interface StepRow {
 /** Columns of a claimed step that an attempt needs to run its tools. */
 export type ClaimedStep = Pick<StepRow, 'fence' | 'response' | 'toolResults'>;
 
-type StepKey = Pick<StepRef, 'turn' | 'step'>;
+/** Identifies a step of a known job. */
+export type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 /** The definitions of the tools that a call offered, as JSON. */
 export interface OfferedTools {

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { SnapshotRemovedError, TranscriptRemovedError } from './snapshot-removed.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
+import type { StepKey } from '../for-worker/steps.ts';
 import type { Owner } from '../caller.ts';
 import type { ImageRef } from './job-images.ts';
 import { isJobOf, isMergedBy, newestTree, ofBase, treeAt, withLineage } from './job-statements.ts';
@@ -79,8 +80,6 @@ const pageBytes = 2_000_000;
 /** Lists truncate longer texts, inputs and outputs. */
 const longestText = 20_000;
 const longestPart = 4_000;
-
-type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 interface StepChange {
   /** False while the step has not ended, and when it did not change the tree. */

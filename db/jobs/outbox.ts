@@ -1,11 +1,7 @@
 import type { Pool } from 'pg';
+import type { TurnRef } from '../../workflows/contract/job.ts';
 
-interface OutboxEntry {
-  jobId: string;
-  turn: number;
-}
-
-export interface DueEntry extends OutboxEntry {
+export interface DueEntry extends TurnRef {
   /** Empty when the job was deleted; its cancellation outlives it. */
   organizationId: string;
 }
@@ -14,7 +10,7 @@ export interface OutboxStore {
   /** Claims due entries for `leaseMs` by postponing their next attempt. */
   claimDue(options: { limit: number; leaseMs: number }): Promise<DueEntry[]>;
   /** Confirms the start. */
-  remove(entry: OutboxEntry): Promise<void>;
+  remove(entry: TurnRef): Promise<void>;
 }
 
 /** Creates the outbox of starts that Temporal has not confirmed yet. */
@@ -49,7 +45,7 @@ function createQueueStore(pool: Pool, table: 'job_outbox' | 'job_cancels'): Outb
     return rows;
   }
 
-  async function remove({ jobId, turn }: OutboxEntry): Promise<void> {
+  async function remove({ jobId, turn }: TurnRef): Promise<void> {
     await pool.query(`delete from ${table} where job_id = $1 and turn = $2`, [jobId, turn]);
   }
 

@@ -1,3 +1,5 @@
+import type { SiteRef } from '../caller.ts';
+
 /** A source of a site beside its main one. */
 export type AddedSource = {
   /** Path below which its pages appear; differs from those of the site's other sources. */
@@ -30,6 +32,14 @@ export type AddedSource = {
 
 /** Only closed issues with a reply from someone other than the author, and threads with an accepted answer; or all. */
 type WantedThreads = 'answered' | 'all';
+
+/** Identifies a source of a site. */
+export interface SourceRef extends SiteRef {
+  prefix: string;
+}
+
+/** Whether a row belongs to a site ($1) of an organization ($2). */
+export const ofSite = 'site_id = (select id from sites where id = $1 and organization_id = $2)';
 
 /** A source whose pages are questions with their answers. */
 export type ThreadSource = Extract<AddedSource, { threads: WantedThreads }>;

@@ -1,11 +1,7 @@
 import type { Pool } from 'pg';
 import type { SiteRef } from '../caller.ts';
+import { ofSite, type SourceRef } from './site-sources.ts';
 import { toStoredText } from '../stored-text.ts';
-
-/** Identifies a site's source of threads by its prefix. */
-export interface ThreadSourceRef extends SiteRef {
-  prefix: string;
-}
 
 /** How far a source has been read. */
 export interface ReadingState {
@@ -26,18 +22,17 @@ export interface SourceThread {
   name: string | null;
 }
 
-const own = 'site_id = (select id from sites where id = $1 and organization_id = $2)';
-const ofSource = `${own} and source = $3`;
+const ofSource = `${ofSite} and source = $3`;
 
 /** Threads of forges and forums, by which the next index asks only for changes. */
 export type SourceThreadStore = ReturnType<typeof createSourceThreadStore>;
 
 /** Creates the store of the threads that sites index. */
 export function createSourceThreadStore(pool: Pool) {
-  const keyOf = ({ id, organizationId, prefix }: ThreadSourceRef) => [id, organizationId, prefix];
+  const keyOf = ({ id, organizationId, prefix }: SourceRef) => [id, organizationId, prefix];
   return {
     /** Returns how far a source has been read with these settings. Other settings forget what was read. */
-    async open(source: ThreadSourceRef, settings: string): Promise<ReadingState> {
+    async open(source: SourceRef, settings: string): Promise<ReadingState> {
       await pool.query(`delete from thread_sources where ${ofSource} and settings <> $4`, [...keyOf(source), settings]);
       await pool.query(
         `insert into thread_sources (site_id, source, settings)
@@ -51,7 +46,7 @@ export function createSourceThreadStore(pool: Pool) {
       return rows[0] ?? { readUntil: null, etag: null, listedAt: null };
     },
 
-    async list(source: ThreadSourceRef): Promise<SourceThread[]> {
+    async list(source: SourceRef): Promise<SourceThread[]> {
       const { rows } = await pool.query<SourceThread>(
         `select id, changed_at as version, name from source_threads where ${ofSource} order by id`,
         keyOf(source),
@@ -60,7 +55,7 @@ export function createSourceThreadStore(pool: Pool) {
     },
 
     /** Returns the contents of threads by their ids. */
-    async contents(source: ThreadSourceRef, ids: readonly string[]): Promise<Map<string, string>> {
+    async contents(source: SourceRef, ids: readonly string[]): Promise<Map<string, string>> {
       const { rows } = await pool.query<{ id: string; content: string }>(
         `select id, content from source_threads where ${ofSource} and id = any($4) and content is not null`,
         [...keyOf(source), ids],
@@ -68,7 +63,7 @@ export function createSourceThreadStore(pool: Pool) {
       return new Map(rows.map(({ id, content }) => [id, content]));
     },
 
-    async put(source: ThreadSourceRef, thread: SourceThread & { content: string | null }): Promise<void> {
+    async put(source: SourceRef, thread: SourceThread & { content: string | null }): Promise<void> {
       const { id, version, content, name } = thread;
       await pool.query(
         `insert into source_threads (site_id, source, id, changed_at, content, name)
@@ -79,12 +74,12 @@ export function createSourceThreadStore(pool: Pool) {
       );
     },
 
-    async remove(source: ThreadSourceRef, ids: readonly string[]): Promise<void> {
+    async remove(source: SourceRef, ids: readonly string[]): Promise<void> {
       await pool.query(`delete from source_threads where ${ofSource} and id = any($4)`, [...keyOf(source), ids]);
     },
 
     /** Records that everything up to here has been read. */
-    async finish(source: ThreadSourceRef, { readUntil, etag, listedAt }: ReadingState): Promise<void> {
+    async finish(source: SourceRef, { readUntil, etag, listedAt }: ReadingState): Promise<void> {
       await pool.query(`update thread_sources set read_until = $4, etag = $5, listed_at = $6 where ${ofSource}`, [
         ...keyOf(source),
         readUntil,
@@ -94,13 +89,17 @@ export function createSourceThreadStore(pool: Pool) {
     },
 
     /** Deletes what is stored of a source, so that the next index reads all of its threads. */
-    async forget(source: ThreadSourceRef): Promise<void> {
+    async forget(source: SourceRef): Promise<void> {
       await pool.query(`delete from thread_sources where ${ofSource}`, keyOf(source));
     },
 
     /** Forgets the sources that the site no longer has. */
     async keepOnly({ id, organizationId }: SiteRef, prefixes: readonly string[]): Promise<void> {
-      await pool.query(`delete from thread_sources where ${own} and source <> all($3)`, [id, organizationId, prefixes]);
+      await pool.query(`delete from thread_sources where ${ofSite} and source <> all($3)`, [
+        id,
+        organizationId,
+        prefixes,
+      ]);
     },
   };
 }

@@ -1,11 +1,7 @@
 import type { Pool } from 'pg';
 import type { SiteRef } from '../caller.ts';
+import { ofSite, type SourceRef } from './site-sources.ts';
 import { toStoredText } from '../stored-text.ts';
-
-/** A source of a site. */
-export interface WebsiteRef extends SiteRef {
-  prefix: string;
-}
 
 /** A page as it was last read, without its content. */
 export interface WebsitePage {
@@ -25,29 +21,27 @@ export interface WebsitePage {
   format: number;
 }
 
-const own = 'site_id = (select id from sites where id = $1 and organization_id = $2)';
-
 /** Pages of crawled websites, by which the next crawl asks only for changes. */
 export type WebsitePageStore = ReturnType<typeof createWebsitePageStore>;
 
 /** Creates the store of crawled pages. */
 export function createWebsitePageStore(pool: Pool) {
-  const keyOf = ({ id, organizationId, prefix }: WebsiteRef) => [id, organizationId, prefix];
+  const keyOf = ({ id, organizationId, prefix }: SourceRef) => [id, organizationId, prefix];
   return {
-    async list(website: WebsiteRef): Promise<WebsitePage[]> {
+    async list(website: SourceRef): Promise<WebsitePage[]> {
       const { rows } = await pool.query<WebsitePage>(
         `select url, etag, last_modified as "lastModified", canonical, links, name, coalesce(length(content), 0) as size,
                 is_checked as "isChecked", format
-         from website_pages where ${own} and source = $3 order by url`,
+         from website_pages where ${ofSite} and source = $3 order by url`,
         keyOf(website),
       );
       return rows;
     },
 
     /** Returns the contents of pages by their URLs. */
-    async contents(website: WebsiteRef, urls: readonly string[]): Promise<Map<string, string>> {
+    async contents(website: SourceRef, urls: readonly string[]): Promise<Map<string, string>> {
       const { rows } = await pool.query<{ url: string; content: string }>(
-        `select url, content from website_pages where ${own} and source = $3 and url = any($4) and content is not null`,
+        `select url, content from website_pages where ${ofSite} and source = $3 and url = any($4) and content is not null`,
         [...keyOf(website), urls],
       );
       return new Map(rows.map(({ url, content }) => [url, content]));
@@ -55,7 +49,7 @@ export function createWebsitePageStore(pool: Pool) {
 
     /** Stores a page that the current crawl has read. */
     async put(
-      website: WebsiteRef,
+      website: SourceRef,
       page: Omit<WebsitePage, 'size' | 'isChecked'> & { content: string | null },
     ): Promise<void> {
       const { url, etag, lastModified, canonical, links, content, name, format } = page;
@@ -80,32 +74,36 @@ export function createWebsitePageStore(pool: Pool) {
     },
 
     /** Records that the current crawl has found a page unchanged. */
-    async check(website: WebsiteRef, url: string): Promise<void> {
+    async check(website: SourceRef, url: string): Promise<void> {
       await pool.query(
-        `update website_pages set is_checked = true where ${own} and source = $3 and url = $4 and not is_checked`,
+        `update website_pages set is_checked = true where ${ofSite} and source = $3 and url = $4 and not is_checked`,
         [...keyOf(website), url],
       );
     },
 
     /** Removes all pages of a website but these. */
-    async keepOnlyPages(website: WebsiteRef, urls: readonly string[]): Promise<void> {
-      await pool.query(`delete from website_pages where ${own} and source = $3 and url <> all($4)`, [
+    async keepOnlyPages(website: SourceRef, urls: readonly string[]): Promise<void> {
+      await pool.query(`delete from website_pages where ${ofSite} and source = $3 and url <> all($4)`, [
         ...keyOf(website),
         urls,
       ]);
     },
 
     /** Ends a crawl, so that the next one reads all pages again. */
-    async finish(website: WebsiteRef): Promise<void> {
+    async finish(website: SourceRef): Promise<void> {
       await pool.query(
-        `update website_pages set is_checked = false where ${own} and source = $3 and is_checked`,
+        `update website_pages set is_checked = false where ${ofSite} and source = $3 and is_checked`,
         keyOf(website),
       );
     },
 
     /** Removes the pages of sources that the site no longer has. */
     async keepOnly({ id, organizationId }: SiteRef, prefixes: readonly string[]): Promise<void> {
-      await pool.query(`delete from website_pages where ${own} and source <> all($3)`, [id, organizationId, prefixes]);
+      await pool.query(`delete from website_pages where ${ofSite} and source <> all($3)`, [
+        id,
+        organizationId,
+        prefixes,
+      ]);
     },
   };
 }

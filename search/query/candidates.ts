@@ -113,7 +113,8 @@ function expressionOf({ alternatives, parts, count }: QueryTerm): Expression {
   return { text: options.length === 1 ? options.join('') : `(${options.join(' OR ')})`, count };
 }
 
-function quoted(term: string): string {
+/** Returns a term as a text of a query of the full-text index. */
+export function quoted(term: string): string {
   return `"${term.replaceAll('"', '""')}"`;
 }
 

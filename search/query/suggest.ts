@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { metadataOf, textsOf } from '../build/stored-page.ts';
 import { fold, questionWords, stopWords, termsOf } from '../build/words.ts';
-import { within } from './candidates.ts';
+import { quoted, within } from './candidates.ts';
 import { filterQuery, withinVersion } from './page-filter.ts';
 import { hiddenFrom, type PageAccess } from './page-access.ts';
 import type { SearchFilter } from './search-request.ts';
@@ -167,8 +167,4 @@ function suggestionOf(row: Record<string, SQLOutputValue>, tokens: Token[]): Ran
   const { title, url } = metadataOf(row.metadata);
   const shown = { path: String(row.path), title, heading, anchor, ...(url !== undefined && { metadata: { url } }) };
   return { ...shown, terms: terms.length };
-}
-
-function quoted(term: string): string {
-  return `"${term.replaceAll('"', '""')}"`;
 }

@@ -1,7 +1,7 @@
 import { isRecord, listOf, textOf } from './front-matter.ts';
 import { slugOf } from './anchors.ts';
 import type { Operation } from './openapi.ts';
-import { describeContent, describeSchema, resolveReference } from './openapi-schema.ts';
+import { describeContent, describeSchema, joined, resolveReference } from './openapi-schema.ts';
 
 type Api = Record<string, unknown>;
 
@@ -113,8 +113,4 @@ function messageOf(api: Api, found: unknown): string {
     message.headers === undefined ? '' : `Headers\n\n${describeContent(api, { headers: { schema: message.headers } })}`;
   const text = textOf(message.description) ?? textOf(message.summary) ?? '';
   return joined([`## ${name}`, text, headers, describeContent(api, { [mediaType]: { schema: payload } })]);
-}
-
-function joined(parts: string[]): string {
-  return parts.filter((part) => part !== '').join('\n\n');
 }

@@ -30,7 +30,7 @@ export function describeContent(api: Record<string, unknown>, content: unknown):
   for (const [mediaType, media] of Object.entries(content).slice(0, 4)) {
     const lines: string[] = [];
     if (isRecord(media)) listFields(api, media.schema, lines, 0);
-    parts.push([`\`${mediaType}\``, lines.join('\n')].filter(Boolean).join('\n\n'));
+    parts.push(joined([`\`${mediaType}\``, lines.join('\n')]));
   }
   return parts.join('\n\n');
 }
@@ -77,4 +77,9 @@ function listFields(api: Record<string, unknown>, found: unknown, lines: string[
     );
     listFields(api, inner, lines, depth + 1);
   }
+}
+
+/** Joins the parts of a text that are not empty. */
+export function joined(parts: string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
 }

@@ -2,7 +2,7 @@ import { asyncOperations } from './asyncapi.ts';
 import { slugOf } from './anchors.ts';
 import { parseApi } from './api-files.ts';
 import { isRecord, listOf, textOf } from './front-matter.ts';
-import { describeContent, describeSchema, resolveReference } from './openapi-schema.ts';
+import { describeContent, describeSchema, joined, resolveReference } from './openapi-schema.ts';
 
 export interface Operation {
   /** `GET`; `Webhook` for a webhook. */
@@ -115,13 +115,11 @@ function detailsOf(
   const body = resolveReference(api, operation.requestBody) ?? parameters.find(isBody);
   if (isRecord(body))
     parts.push(
-      [
+      joined([
         '## Request body',
         textOf(body.description) ?? '',
         describeContent(api, contentOf(body, operation.consumes ?? api.consumes)),
-      ]
-        .filter(Boolean)
-        .join('\n\n'),
+      ]),
     );
   parts.push(responsesOf(api, operation.responses, operation.produces ?? api.produces));
   return joined(parts).slice(0, longestDetails);
@@ -129,10 +127,6 @@ function detailsOf(
 
 function keyOfParameter(parameter: unknown): string {
   return isRecord(parameter) ? `${textOf(parameter.in)} ${textOf(parameter.name)}` : '';
-}
-
-function joined(parts: string[]): string {
-  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 /** Returns the content of a body by media type; version 2 has one schema for all of them. */

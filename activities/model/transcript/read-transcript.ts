@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobContext, JobContextStore } from '../../../db/for-worker/job-context.ts';
-import type { StepRow, StepStore } from '../../../db/for-worker/steps.ts';
+import type { StepKey, StepRow, StepStore } from '../../../db/for-worker/steps.ts';
 import type { StepRef } from '../../../workflows/contract/job.ts';
 import { instructionsOf, type Instructions } from '../stored-instructions.ts';
 import { outputLength } from './masking.ts';
-import { isBehind, transcriptAt, uptoOf, type StepKey, type Transcript } from './transcript.ts';
+import { isBehind, transcriptAt, uptoOf, type Transcript } from './transcript.ts';
 
 export interface TranscriptReaderDeps {
   steps: Pick<StepStore, 'listBetween'>;

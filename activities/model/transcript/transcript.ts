@@ -1,9 +1,8 @@
 import { assistantModelMessageSchema, type AssistantModelMessage, type ModelMessage, type ToolModelMessage } from 'ai';
 import type { Compaction, JobNote } from '../../../db/for-worker/job-context.ts';
 import type { Prompt } from '../../../db/for-worker/jobs.ts';
-import type { StepRow } from '../../../db/for-worker/steps.ts';
+import type { StepKey, StepRow } from '../../../db/for-worker/steps.ts';
 import { likelyTokensOf } from '../../../models/used-tokens.ts';
-import type { StepRef } from '../../../workflows/contract/job.ts';
 import { questionCallOf } from '../../tools/ask-tool.ts';
 import { imageCharacters, imagesIn, saidWith, shownImages } from '../images.ts';
 import { ledgerText } from '../ledger.ts';
@@ -18,8 +17,6 @@ export interface Transcript {
   /** Replaces older steps; null when nothing does. */
   compaction: Compaction | null;
 }
-
-export type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 /** Returns the part of a job's record that the call of a step is made with. `compactions` may be in any order. */
 export function transcriptAt(

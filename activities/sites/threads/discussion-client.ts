@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { failureOfAnswer } from '../../forges/forge-failure.ts';
 import type { ForgeResponse } from '../../forges/forge-http.ts';
 import { ForgeError } from '../../forges/forge.ts';
-import { link, text, time } from './issue-forges.ts';
+import { maintainers, text, time } from './issue-forges.ts';
+import { linkSchema } from '../../forges/forge-http.ts';
 import {
   createPatientAsk,
   failureOfForge,
@@ -56,7 +57,7 @@ const listSchema = z.object({
     nodes: z.array(
       z.object({
         number: z.number().int(),
-        url: link,
+        url: linkSchema,
         title: z.string(),
         updatedAt: time,
         answerChosenAt: z.string().nullable(),
@@ -187,8 +188,6 @@ export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOpt
     };
   }
 }
-
-const maintainers = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
 /** Returns null for replies that are hidden, or by a bot. */
 function replyOf(comment: z.infer<typeof reply>, isAccepted: boolean): ThreadReply | null {

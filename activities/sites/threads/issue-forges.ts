@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { HostedKind } from '../../forges/forges.ts';
+import { linkSchema } from '../../forges/forge-http.ts';
 import type { ListedThread, ThreadReply } from './thread-client.ts';
 
 /** An entry in a forge's list of issues. */
@@ -32,7 +33,6 @@ export interface IssueForge {
   access: { path: string; isPublic: z.ZodType<boolean> } | null;
 }
 
-export const link = z.url({ protocol: /^https?$/ }).max(2_000);
 export const time = z
   .string()
   .pipe(z.coerce.date())
@@ -43,7 +43,8 @@ export const text = z
   .transform((given) => given ?? '');
 const named = z.object({ name: z.string() }).transform(({ name }) => name);
 const account = z.object({ login: z.string(), type: z.string().optional() }).nullish();
-const maintainers = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
+/** How people with a say in the repository are related to it. */
+export const maintainers = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
 const isBot = (user: z.infer<typeof account>) => user?.type === 'Bot' || user?.login.endsWith('[bot]') === true;
 
@@ -51,7 +52,7 @@ const isBot = (user: z.infer<typeof account>) => user?.type === 'Bot' || user?.l
 const issue = z
   .object({
     number: z.number().int(),
-    html_url: link,
+    html_url: linkSchema,
     title: z.string(),
     body: text,
     updated_at: time,
@@ -108,7 +109,7 @@ export const issueForges: Record<HostedKind, IssueForge> = {
       z
         .object({
           iid: z.number().int(),
-          web_url: link,
+          web_url: linkSchema,
           title: z.string(),
           description: text,
           updated_at: time,

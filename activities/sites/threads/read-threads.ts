@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
-import type {
-  ReadingState,
-  SourceThread,
-  SourceThreadStore,
-  ThreadSourceRef,
-} from '../../../db/sites/source-threads.ts';
+import type { ReadingState, SourceThread, SourceThreadStore } from '../../../db/sites/source-threads.ts';
+import type { SourceRef } from '../../../db/sites/site-sources.ts';
 import { indexFormat } from '../../../search/query/index-format.ts';
 import { ForgeError } from '../../forges/forge.ts';
 import { SourceFolderError } from '../../workspaces/source-folder.ts';
@@ -19,7 +15,7 @@ import {
 } from './thread-client.ts';
 
 /** Which threads of a server a site has. */
-export interface WantedThreads extends ThreadSourceRef {
+export interface WantedThreads extends SourceRef {
   threads: 'answered' | 'all';
   labels: string[];
   groups: string[];

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Egress } from '../../../lib/network/egress.ts';
 import { scopeOf, withinScope, type WebsiteScope } from '../../../lib/inputs/website.ts';
-import type { WebsitePage, WebsitePageStore, WebsiteRef } from '../../../db/sites/website-pages.ts';
+import type { WebsitePage, WebsitePageStore } from '../../../db/sites/website-pages.ts';
+import type { SourceRef } from '../../../db/sites/site-sources.ts';
 import { indexFormat } from '../../../search/query/index-format.ts';
 import { robotsRulesOf } from '../../../search/read/formats/robots-rules.ts';
 import { SourceFolderError } from '../../workspaces/source-folder.ts';
@@ -71,7 +72,7 @@ export interface CrawlScene {
 
 /** The pages of one crawl. */
 interface Reading {
-  website: WebsiteRef;
+  website: SourceRef;
   store: WebsitePageStore;
   /** Pages of the last crawl, without those that are gone. */
   known: Map<string, WebsitePage>;
@@ -88,7 +89,7 @@ interface Reading {
  */
 export async function crawlWebsite(
   { egress, pages: store, limits, wait }: CrawlDeps,
-  website: WebsiteRef & { url: string },
+  website: SourceRef & { url: string },
   signal: AbortSignal,
 ): Promise<Crawl> {
   const scope = scopeOf(website.url);
