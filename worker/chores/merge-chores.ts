@@ -116,10 +116,7 @@ export function createMergeChores(deps: MergeChoresDeps): AsyncDisposable {
     { name: 'merges', everyMs, isDue: deps.isDue, work: mergeNext },
     { name: 'merge-checks', everyMs, isDue: deps.isCheckDue, work: checkNext },
   ];
-  const chores = repeatAll(
-    log,
-    Array.from({ length: organizationsAtOnce }, () => pair).flat(),
-  );
+  const chores = repeatAll(log, Array.from({ length: organizationsAtOnce }, () => pair).flat());
   return {
     async [Symbol.asyncDispose]() {
       stopped.abort();
