@@ -83,6 +83,11 @@ export function createJobForkStore(pool: Pool) {
   return { fork };
 }
 
+/** Selects the points at which the job and its origins were forked from jobs that were deleted or have lost their snapshots. */
+const lostAfter = `
+  select from lineage left join jobs as origin on origin.id = lineage.forked_from
+  where (origin.id is null or origin.transcript_removed_at is not null) and (lineage.forked_turn, lineage.forked_step)`;
+
 /** Returns the job that has the snapshot of the tree after a step. Throws SnapshotRemovedError when it can no longer be restored. */
 async function keeperOf(client: PoolClient, { jobId, turn, step }: StepRef, tree: string | null): Promise<string> {
   if (tree === null) return jobId;
@@ -96,10 +101,7 @@ async function keeperOf(client: PoolClient, { jobId, turn, step }: StepRef, tree
   if (kept?.isRemoved === true) throw new SnapshotRemovedError();
   if (kept !== undefined) return kept.id;
   // the tree of the base commit has none
-  const { rowCount } = await client.query(
-    `${withLineage} select from lineage where forked_from is null and (forked_turn, forked_step) > ($2, $3)`,
-    [jobId, turn, step],
-  );
+  const { rowCount } = await client.query(`${withLineage} ${lostAfter} > ($2, $3)`, [jobId, turn, step]);
   if (rowCount !== 0) throw new SnapshotRemovedError();
   return jobId;
 }
@@ -180,10 +182,10 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree, keepe
   return rowCount === 1;
 }
 
-/** Condition: the tree of a step has a snapshot, or had one in a job that was deleted. */
+/** Condition: the tree of a step has a snapshot, or had one that is lost. */
 const isKept = `(
   exists (select from lineage join job_snapshots on job_id = lineage.id and job_snapshots.tree = job_steps.tree)
-  or exists (select from lineage where forked_from is null and (forked_turn, forked_step) >= (turn, step)))`;
+  or exists (${lostAfter} >= (job_steps.turn, job_steps.step)))`;
 
 /** Copies conversation and tree. The other job has paid for the steps, so they cost nothing here. */
 async function copyHistory(client: PoolClient, id: string, { at, tree, keeper }: Source): Promise<void> {

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
+import { operatorOf } from '../../../../db/caller.ts';
 import { createRetentionStore } from '../../../../db/for-worker/retention.ts';
+import { newId } from '../../../../db/ids.ts';
+import { createJobForkStore } from '../../../../db/jobs/job-forks.ts';
+import { SnapshotRemovedError } from '../../../../db/jobs/snapshot-removed.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
 import { serveApi } from '../../api/serve.ts';
@@ -72,4 +76,38 @@ it('the transcript of a job expires before the job, which says so and keeps its 
     const { rows } = await database.pool.query(`select job_id from ${table}`);
     expect(rows).toEqual([{ job_id: newer.id }]);
   }
+});
+
+it('files that only an expired job had are missed by the forks of its forks', async () => {
+  await using database = await createTestDatabase();
+  const { pool } = database;
+  const project = await buildProject(pool);
+  const job = await buildJob(pool, project, { status: 'completed', headTree: 'tree-2', baseCommit: 'b' });
+  await pool.query(
+    `insert into job_steps (job_id, turn, step, response, tool_results, tree)
+     select $1, 1, step, '{"text": "", "content": [], "toolCalls": [{"toolCallId": "a", "toolName": "list", "input": {}}]}',
+            '[]', 'tree-' || step
+     from generate_series(1, 2) as step`,
+    [job.id],
+  );
+  await pool.query(
+    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files, additions, deletions)
+     select $1, 'tree-' || step, 'c', 'b', 'pack', '+', 1, 1, 0 from generate_series(1, 2) as step`,
+    [job.id],
+  );
+  const forks = createJobForkStore(pool);
+  async function fork(jobId: string, step: number): Promise<string> {
+    const id = newId('job_');
+    const request = { id, from: { jobId, turn: 1, step }, models: null, prompt: null, idempotency: null };
+    expect(await forks.fork(operatorOf(project), request)).toMatchObject({ kind: 'created' });
+    return id;
+  }
+  const made = await fork(job.id, 2);
+  await fork(made, 1);
+  await pool.query(`update jobs set status = 'archived', archived_at = now() - interval '181 days' where id = $1`, [
+    job.id,
+  ]);
+  await createRetentionStore(pool).sweep(limits);
+  const later = await fork(made, 2);
+  for (const id of [made, later]) await expect(fork(id, 1)).rejects.toThrow(SnapshotRemovedError);
 });
