@@ -55,10 +55,20 @@ export function headAndTail(
   { headLength, tailLength }: { headLength: number; tailLength: number },
 ): string {
   if (text.length <= headLength + tailLength) return text;
-  const head = text.slice(0, headLength);
-  const tail = text.slice(-tailLength);
-  const begin = head.slice(0, head.lastIndexOf('\n') + 1) || head;
-  const end = tail.slice(tail.indexOf('\n') + 1) || tail;
+  const begin = headOf(text, headLength);
+  const end = tailOf(text, tailLength);
   const left = text.length - begin.length - end.length;
   return `${begin.replace(/\n?$/, '\n')}[… ${left} characters omitted …]\n${end}`;
+}
+
+/** Returns the beginning of a text, cut between lines where possible: half a secret would not be masked. */
+export function headOf(text: string, length: number): string {
+  const head = text.slice(0, length);
+  return head.slice(0, head.lastIndexOf('\n') + 1) || head;
+}
+
+/** Returns the end of a text, cut between lines where possible. */
+export function tailOf(text: string, length: number): string {
+  const tail = text.slice(-length);
+  return tail.slice(tail.indexOf('\n') + 1) || tail;
 }

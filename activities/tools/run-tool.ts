@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CommandEnd } from '../sandbox/running-command.ts';
-import { cleanOutput, headAndTail } from './clean-output.ts';
+import { cleanOutput, headAndTail, headOf, tailOf } from './clean-output.ts';
 import { defineTool } from './define-tool.ts';
 import { namesText } from './files/walk-tree.ts';
 import { ToolProblem } from './tool-problem.ts';
@@ -85,8 +85,8 @@ export function describeEnd({ exitCode, stopped, output, notes, durationMs }: Co
 
 function shownOutput({ head, tail, omitted }: CommandEnd['output']): string {
   if (omitted === 0) return headAndTail(cleanOutput(Buffer.concat([head, tail])), shown).trimEnd();
-  const begin = cleanOutput(head).slice(0, shown.headLength);
-  const end = cleanOutput(tail).slice(-shown.tailLength);
+  const begin = headOf(cleanOutput(head), shown.headLength).trimEnd();
+  const end = tailOf(cleanOutput(tail), shown.tailLength);
   return `${begin}\n[… the middle of ${head.length + tail.length + omitted} bytes omitted …]\n${end}`.trimEnd();
 }
 

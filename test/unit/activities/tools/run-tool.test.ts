@@ -76,6 +76,15 @@ describe('run', () => {
     expect(text).toMatch(/ä\n\[… the middle of \d+ bytes omitted …\]\nz/);
   });
 
+  it('cuts a huge output between lines, so that a secret in it is masked or left out', async () => {
+    const line = 'password: 3-blue-lamps-and-a-hat\n';
+    const part = Buffer.from(line.repeat(8_000));
+    const { text } = await run(endOf('', { output: { head: part, tail: part, omitted: 10 ** 9 } }));
+    expect(new Set(text.split('\n').slice(1))).toEqual(
+      new Set([line.trimEnd(), expect.stringContaining('bytes omitted')]),
+    );
+  });
+
   it('suggests another call when the time of the batch is used up', async () => {
     expect(await run(null)).toMatchObject({ isError: true });
     expect(await run(endOf(''), { command: 'a\0b' })).toMatchObject({ isError: true });
