@@ -103,9 +103,10 @@ export function createEnvironments(deps: EnvironmentDeps) {
     if (description === null) return plainEnvironment;
     const settings = settingsOf(description.environment, ceilings);
     for (const text of [...description.notices, ...settings.notices]) await notify(ref, text);
-    const { check = null } = description.environment;
+    const { check = null, start: script } = description.environment;
+    const start = script === undefined ? null : { script, isOwn: description.isOwn };
     const { place, spentMs } = await places.decide(turn, { description, settings });
-    const environment = { ...settings.agent, ...place, layer: null, check };
+    const environment = { ...settings.agent, ...place, layer: null, start, check };
     const setup = await setupOf(turn, { sandbox, description, settings, place, spentMs });
     if (setup === null) return environment;
     try {

@@ -21,6 +21,8 @@ const schema = z.object({
   limits: limits.nullable(),
   /** Limits of the tool `run`; null for the worker's own settings. */
   run: z.object({ maxSeconds: z.number(), hosts: z.array(z.string()) }).nullable(),
+  /** Script that runs before each command; null without one. */
+  start: z.object({ script: z.string(), isOwn: z.boolean() }).nullable().default(null),
   /** Check command of the description; the project's own takes precedence. */
   check: z.string().nullable(),
 });
@@ -37,6 +39,7 @@ export const plainEnvironment: PreparedEnvironment = {
   path: [],
   limits: null,
   run: null,
+  start: null,
   check: null,
 };
 

@@ -6,6 +6,7 @@ import type { LiveOutput } from './live-output.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import { ImageError } from '../images/image-error.ts';
 import type { Images } from '../images/images.ts';
+import { startedCommand, type StartScript } from './started-command.ts';
 import type { ToolResult } from '../../db/for-worker/steps.ts';
 
 /** Whether this worker runs commands: in its sandbox, or not and why; null when commands are disabled. */
@@ -45,6 +46,8 @@ export interface CommandContext {
   tree: string;
   environment: Partial<CommandEnvironment>;
   place: CommandPlace;
+  /** Script that runs before each command; null without one. */
+  start: StartScript | null;
   /** Time limit of one command. */
   maxSeconds: number;
   signal: AbortSignal;
@@ -62,7 +65,7 @@ export interface CommandRunner {
 /** Creates the runner for the commands of a batch, one after another. */
 export function createCommandRunner(
   commands: Commands,
-  { watch, place, maxSeconds, ...context }: CommandContext,
+  { watch, place, start, maxSeconds, ...context }: CommandContext,
 ): CommandRunner {
   const { sandbox, images = null } = commands ?? { sandbox: null };
   const endAt = Date.now() + batchMs;
@@ -70,15 +73,15 @@ export function createCommandRunner(
   async function runCommand(call: CommandCall): Promise<CommandEnd | null> {
     const leftMs = endAt - Date.now();
     if (sandbox === null || leftMs < leastMs) return null;
-    const { command, timeoutMs } = call;
+    const timeoutMs = Math.min(call.timeoutMs, maxSeconds * 1_000, leftMs);
     const root = await rootOf(images, place, context.signal);
     const live = watch?.(call);
     let durationMs: number | null = null;
     try {
       const environment = { ...context.environment, root };
       const options = {
-        command,
-        timeoutMs: Math.min(timeoutMs, maxSeconds * 1_000, leftMs),
+        command: start === null ? call.command : startedCommand(start, { ...call, timeoutMs }),
+        timeoutMs,
         onOutput: live?.push,
         environment,
       };

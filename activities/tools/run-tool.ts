@@ -4,6 +4,7 @@ import { cleanOutput, headAndTail, headOf, tailOf } from './clean-output.ts';
 import { defineTool } from './define-tool.ts';
 import { namesText } from './files/walk-tree.ts';
 import { ToolProblem } from './tool-problem.ts';
+import { startLog } from './started-command.ts';
 import type { AgentTool } from './agent-tool.ts';
 
 /** A command's output is truncated to its beginning and end, within the limit of one call. */
@@ -13,6 +14,8 @@ export interface RunToolOptions {
   maxSeconds: number;
   /** Hosts that commands reach through the sandbox's proxy; none by default. */
   hosts?: readonly string[];
+  /** Whether a script runs before each command. */
+  hasStart?: boolean;
 }
 
 /** Longest time limit of a command: that of all commands of a batch. */
@@ -33,18 +36,23 @@ const inputOf = (maxSeconds: number) =>
 export function describeRun({
   maxSeconds,
   hosts = [],
+  hasStart = false,
 }: RunToolOptions): Pick<AgentTool, 'description' | 'inputSchema'> {
   const network =
     hosts.length === 0
       ? 'There is no network, no .git and no terminal; '
       : `By HTTP and HTTPS, through the proxy that the environment names, ${hosts.join(', ')} can be reached and ` +
         'nothing else. There is no .git and no terminal; ';
+  const start = hasStart
+    ? ` Before each command, the project's start script runs, for services; their output is in ${startLog}.`
+    : '';
   return {
     description:
       'Runs a shell command at the root of the repository and returns its output and exit code: tests, builds, ' +
       `linters, scripts. ${network}` +
       'only the repository, HOME and /tmp can be written, and /tmp ' +
-      'is empty at each call. Ignored files may be gone at the next call. Processes end with the command.',
+      'is empty at each call. Ignored files may be gone at the next call. Processes end with the command.' +
+      start,
     inputSchema: inputOf(maxSeconds),
   };
 }

@@ -109,7 +109,7 @@ export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
 
 type ToolUser = Pick<JobRow, 'mayAsk' | 'planReview' | 'approvedTurn'> & {
   project: { mayRun: boolean };
-  environment: Pick<PreparedEnvironment, 'run'>;
+  environment: Pick<PreparedEnvironment, 'run' | 'start'>;
 };
 
 /**
@@ -124,8 +124,9 @@ export function allowedTools(toolset: Toolset, job: ToolUser): Toolset {
   );
   const tools: Toolset = { ...Object.fromEntries(allowed), ...(isOnlyPlanning ? { finish: planTool } : {}) };
   const { run } = tools;
-  const own = job.environment.run;
-  return run === undefined || own === null ? tools : { ...tools, run: { ...run, ...describeRun(own) } };
+  const { run: own, start } = job.environment;
+  if (run === undefined || own === null) return tools;
+  return { ...tools, run: { ...run, ...describeRun({ ...own, hasStart: start !== null }) } };
 }
 
 /** Returns the tools that a turn offers to its model: those that its job may call and that have a use in it. */

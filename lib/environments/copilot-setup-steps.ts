@@ -12,6 +12,7 @@ import {
   withPackages,
   type PlainImage,
 } from './borrowed.ts';
+import { environmentPath } from './environment.ts';
 import { isVariableName } from './variable-name.ts';
 
 /** Path of the workflow that sets up GitHub Copilot's coding agent. */
@@ -93,7 +94,8 @@ export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
   const { env: ofWorkflow, jobs } = parsed;
   const job = jobs['copilot-setup-steps'];
   const { image, env: ofContainer } = containerOf(job.container, ignored);
-  if (job.services !== undefined && job.services !== null) ignored.push('the services');
+  if (job.services !== undefined && job.services !== null)
+    ignored.push(`the services: ${environmentPath} can install them with packages, and start them with start`);
   const { known: variables, unknown } = split({ ...ofContainer, ...ofWorkflow, ...job.env });
   ignored.push(...unknown);
   const unread = Object.keys(job).filter((key) => !irrelevantToJob.has(key) && !readOfJob.has(key));

@@ -26,11 +26,13 @@ export function isNamedDevcontainer(path: string): boolean {
 const line = z.union([z.string(), z.array(z.string())]);
 const command = z.union([line, z.record(z.string(), line)]).nullish();
 const variables = z.record(z.string(), z.string().nullable()).nullish();
-const commandNames = ['onCreateCommand', 'updateContentCommand', 'postCreateCommand'] as const;
+const setupNames = ['onCreateCommand', 'updateContentCommand', 'postCreateCommand'] as const;
+const commandNames = [...setupNames, 'postStartCommand'] as const;
 const schema = z.looseObject({
   onCreateCommand: command,
   updateContentCommand: command,
   postCreateCommand: command,
+  postStartCommand: command,
   containerEnv: variables,
   remoteEnv: variables,
 });
@@ -42,7 +44,6 @@ const irrelevant = new Set([
   'forwardPorts',
   'portsAttributes',
   'otherPortsAttributes',
-  'postStartCommand',
   'postAttachCommand',
   'waitFor',
   'shutdownAction',
@@ -55,7 +56,7 @@ const variableOfEditor = /\$\{((?:local|container)(?:Env|WorkspaceFolder|Workspa
 /** With any of these keys, or features other than packages, the container is built instead of started from `image`. */
 const buildKeys = ['build', 'dockerFile', 'dockerComposeFile'];
 
-/** Takes a plain image, setup commands and variables from a `devcontainer.json`. */
+/** Takes a plain image, the commands of the setup and of the start, and variables from a `devcontainer.json`. */
 export function readDevcontainer(content: string): BorrowedEnvironment {
   const wrong: string[] = [];
   const parsed = readParts(schema, parsedOrNull(content.replace(/^\uFEFF/, '')), wrong);
@@ -69,21 +70,29 @@ export function readDevcontainer(content: string): BorrowedEnvironment {
   const isRead = (key: string) =>
     commandNames.some((name) => name === key) || (image !== null && ['image', 'features'].includes(key));
   const ignored = [...wrong, ...said.filter((key) => !irrelevant.has(key) && !isRead(key))];
-  const commands = commandNames.flatMap((name) => linesOf(given[name], packages));
   const set: Record<string, string> = {};
   for (const [name, value] of Object.entries({ ...containerEnv, ...remoteEnv })) {
     if (value === null) continue;
     if (value.includes('${') || !isVariableName(name)) ignored.push(`the variable ${name}`);
     else set[name] = value;
   }
-  const resolved = commands.map((one) =>
-    one.replaceAll('${containerWorkspaceFolder}', treePath).replaceAll('${containerWorkspaceFolderBasename}', 'tree'),
-  );
-  const understood = resolved.filter((one) => !variableOfEditor.test(one));
-  const unknown = resolved.flatMap((one) => variableOfEditor.exec(one)?.[1] ?? []);
-  ignored.push(...new Set(unknown.map((variable) => `commands with \${${variable}}`)));
-  const setup = understood.join('\n');
-  return borrowed({ ...image, ...withPackages(packages), ...(setup === '' ? {} : { setup }), variables: set }, ignored);
+  const unknown = new Set<string>();
+  const scriptOf = (...names: (typeof commandNames)[number][]) => {
+    const commands = names.flatMap((name) => linesOf(given[name], packages));
+    const understood = commands.flatMap((command) => {
+      const resolved = command
+        .replaceAll('${containerWorkspaceFolder}', treePath)
+        .replaceAll('${containerWorkspaceFolderBasename}', 'tree');
+      const variable = variableOfEditor.exec(resolved)?.[1];
+      if (variable !== undefined) unknown.add(variable);
+      return variable === undefined ? [resolved] : [];
+    });
+    return understood.join('\n');
+  };
+  const scripts = { setup: scriptOf(...setupNames), start: scriptOf('postStartCommand') };
+  ignored.push(...[...unknown].map((variable) => `commands with \${${variable}}`));
+  const named = Object.fromEntries(Object.entries(scripts).filter(([, script]) => script !== ''));
+  return borrowed({ ...image, ...withPackages(packages), ...named, variables: set }, ignored);
 }
 
 function isEmpty(value: unknown): boolean {

@@ -17,7 +17,7 @@ const text = (most: number, problem = 'must be a text') =>
     .string(problem)
     .max(most, `must have at most ${most} characters`)
     .refine((value) => !value.includes('\0') && value.isWellFormed(), 'holds a NUL or half a character');
-const script = text(32_768).refine((value) => value.trim() !== '', 'must not be empty');
+const script = (most: number) => text(most).refine((value) => value.trim() !== '', 'must not be empty');
 const whole = (least: number, most: number) =>
   z
     .int(`must be a whole number from ${least} to ${most}`)
@@ -63,7 +63,9 @@ const schema = z.strictObject({
     )
     .max(100, 'may have at most 100 packages')
     .optional(),
-  setup: script.optional(),
+  setup: script(32_768).optional(),
+  /** Runs before each command, as a part of its argument, which has at most 128 KB. */
+  start: script(8_192).optional(),
   check: text(4_096).optional(),
   path: z
     .array(text(500).regex(/^(?:~(?=\/|$)|\/)[^:\0]*$/, 'must be folders that begin with / or ~/'))

@@ -25,7 +25,7 @@ const someOf = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) => z
 
 /** What each JSON or YAML block is, in the order of its page. */
 const meanings: Record<string, Meaning[]> = {
-  'docs/environments.md': Array.from({ length: 6 }, () => environment),
+  'docs/environments.md': Array.from({ length: 8 }, () => environment),
   'docs/evaluation.md': [
     (text) => {
       const folder = temporaryDirectory();

@@ -156,6 +156,16 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
     ]);
   });
 
+  it('starts what it starts, and runs its commands without if that fails', { tags: 'slow' }, async () => {
+    const start = (postStartCommand: unknown) => runWith(devcontainer, { postStartCommand });
+    const { printed, notices } = await start({ made: ['sh', '-c', 'echo started > ~/made'] });
+    expect([printed, notices]).toEqual(['worker\\nmade started', [follows(devcontainer)]]);
+    const failed = await start('echo why; exit 3');
+    expect(failed.printed).toBe(
+      'The start script of the environment failed with exit code 3, so the commands of this job run without it. Its last lines:\\nwhy\\n\\nworker\\nmade nothing',
+    );
+  });
+
   it('hands variables and folders of PATH from step to step', { tags: 'slow' }, async () => {
     const steps = [
       { run: 'mkdir ~/tools ~/other; cp /bin/true ~/tools/made; echo ~/tools >> $GITHUB_PATH' },

@@ -202,6 +202,36 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
     });
   });
 
+  it('starts services before each command and before the check', { tags: ['slow'] }, async () => {
+    await using scene = await startCommandScene(database);
+    const { repository, model, worker } = scene;
+    const server = `require('http').createServer((_, answer) => answer.end(process.env.LEVEL)).listen(8123)`;
+    const start = `node -e "${server}" &\nuntil curl -s localhost:8123 > ~/answer; do sleep 0.1; done`;
+    const check = '[ "$(curl -s localhost:8123)" = 3 ]';
+    const runWith = async (environment: object) => {
+      await repository.commit({
+        '.docket/environment.yml': JSON.stringify({ variables: { LEVEL: '3' }, ...environment }),
+      });
+      const job = await worker.runJob({ prompt: 'Look', repository: repository.path });
+      return { job, said: JSON.stringify(model.requests.at(-1)!.body) };
+    };
+    const look = run('curl -s localhost:8123; echo; cat ~/answer');
+    model.script({ toolCalls: [look, look] }, { toolCalls: [write('new.md'), finish] });
+    const { job, said } = await runWith({ start, check });
+    expect(said.match(/\[exit code 0\]\\n3\\n3/g)).toHaveLength(2);
+    expect(said).toContain("Before each command, the project's start script runs");
+    expect(job).toMatchObject({ status: 'completed', check: { result: 'passed' }, prDraft: false });
+
+    const finishes = [1, 2, 3].map(() => ({ toolCalls: [finish] }));
+    model.script({ toolCalls: [write('new.md'), run('echo ran')] }, ...finishes);
+    const failed = await runWith({ start: 'echo why; exit 3', check: 'true' });
+    const sentence =
+      'The start script of the environment failed with exit code 3, so this command did not run. Its last lines:\\nwhy';
+    expect(failed.said).toContain(`[exit code 1]\\n${sentence}`);
+    expect(failed.said).toContain(`$ true\\n[exit code 1]\\n${sentence}`);
+    expect(failed.job).toMatchObject({ status: 'completed', check: { result: 'failed' }, prDraft: true });
+  });
+
   it('has the secrets in its setup only, and they are masked wherever it prints them', { tags: ['slow'] }, async () => {
     await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
@@ -211,13 +241,17 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
     const value = `value-${projectId}`;
     await store.set(caller, projectId, { name: 'API_TOKEN', value });
     const runWith = async (setup: string) => {
-      await repository.commit({ '.docket/environment.yml': JSON.stringify({ setup }) });
+      const start = 'env | grep -c value- > ~/start || true';
+      await repository.commit({ '.docket/environment.yml': JSON.stringify({ setup, start }) });
       return worker.runJob({ prompt: 'Look', repository: repository.path, projectId });
     };
 
-    model.script({ toolCalls: [run('echo "[$API_TOKEN]"; env | grep -c value-')] }, { toolCalls: [finish] });
+    model.script(
+      { toolCalls: [run('cat ~/start; echo "[$API_TOKEN]"; env | grep -c value-')] },
+      { toolCalls: [finish] },
+    );
     expect(await runWith('echo ${#API_TOKEN} > ~/length')).toMatchObject({ status: 'completed' });
-    expect(JSON.stringify(model.requests.at(-1)!.body)).toContain('[exit code 1]\\n[]\\n0');
+    expect(JSON.stringify(model.requests.at(-1)!.body)).toContain('[exit code 1]\\n0\\n[]\\n0');
 
     const printed = await runWith('echo "token $API_TOKEN"; exit 1');
     expect(printed).toMatchObject({ status: 'failed', failureCategory: 'setup_failed' });

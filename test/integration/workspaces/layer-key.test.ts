@@ -79,6 +79,7 @@ it('the key of what a setup installs changes with everything that it depends on,
     { secretNames: ['B_TOKEN', 'A_TOKEN'] },
     of({ check: 'npm test', hosts: { setup: ['registry.test'] }, limits: { memoryMb: 64, setupSeconds: 1 } }),
     of({ image: 'python:3.13' }),
+    of({ start: 'redis-server &' }),
   ];
   for (const change of equal) expect(await keyOf(change), JSON.stringify(change)).toBe(key);
 });

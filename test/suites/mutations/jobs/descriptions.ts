@@ -35,6 +35,21 @@ export const descriptionMutations: Mutation[] = [
     ...borrowed,
   },
   {
+    name: "the start of another product's file ends commands",
+    file: 'activities/environment/environments.ts',
+    find: '{ script, isOwn: description.isOwn }',
+    replace: '{ script, isOwn: true }',
+    ...borrowed,
+  },
+  {
+    name: 'a command runs without its services',
+    file: 'activities/tools/started-command.ts',
+    find: "'exit 1'",
+    replace: "':'",
+    project: 'integration',
+    tests: ['sandbox/started-command'],
+  },
+  {
     name: "the setup of another product's file runs without network",
     file: 'activities/environment/environments.ts',
     find: 'if (!isOwn && settings.setup.hosts.length === 0) {',

@@ -57,6 +57,8 @@ it.each([
   ['setup: [', 'is not YAML:'],
   ['setup: &a x\ncheck: *a', 'has an alias (*name), which is not supported'],
   ['setup: ""', 'is wrong at setup: must not be empty'],
+  ['start: " "', 'is wrong at start: must not be empty'],
+  [`start: ${'x'.repeat(8_193)}`, 'is wrong at start: must have at most 8192 characters'],
   ['limits: {seconds: 481}', 'is wrong at limits.seconds: must be at most 480'],
   ['limits: {cpus: 0.5}', 'is wrong at limits.cpus: must be a whole number'],
   ['hosts: {setup: ["*.npmjs.org"]}', 'is wrong at hosts.setup: must be host names'],
@@ -288,7 +290,7 @@ jobs:
 `);
   expect(environment).toEqual({ setup: "(\ncd 'web'\nexport CI='true'\nnpm ci\n)", variables: { LEVEL: '2' } });
   expect(ignored).toEqual([
-    'the services',
+    'the services: .docket/environment.yml can install them with packages, and start them with start',
     'the wish for Node.js 22: jobs use what the worker has, or what setup installs',
     'the step "number 4"',
     'the step "acme/tool@v1"',
