@@ -191,7 +191,7 @@ async function startAnswer(
       end,
       endIn,
       run: (deliver) =>
-        streams.run(async (shutdown) => {
+        streams.run(site.organizationId, async (shutdown) => {
           onAbort(shutdown, () => ending.abort(shutdown.reason));
           await deliver();
         }),

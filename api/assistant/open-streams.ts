@@ -5,16 +5,18 @@ const shuttingDown = 'The answer was interrupted because the service is restarti
 
 /** Tracks the streams of this process, so that a shutdown can wait for them and then end them properly. */
 export class OpenStreams {
-  readonly #running = new Map<AbortController, Promise<unknown>>();
+  readonly #running = new Map<AbortController, { organizationId: string; ended: Promise<unknown> }>();
   #isDraining = false;
 
-  /** Runs a stream. When the process must exit, its signal is aborted with the message for the reader. */
-  async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  /**
+   * Runs a stream of an organization. When the process must exit, its signal is aborted with the message for the reader.
+   */
+  async run(organizationId: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const controller = new AbortController();
-    const running = work(controller.signal);
-    this.#running.set(controller, running);
+    const ended = work(controller.signal);
+    this.#running.set(controller, { organizationId, ended });
     try {
-      await running;
+      await ended;
     } finally {
       this.#running.delete(controller);
     }
@@ -22,6 +24,13 @@ export class OpenStreams {
 
   get size(): number {
     return this.#running.size;
+  }
+
+  /** Reports whether an organization has as many streams as the others on average. */
+  hasShare(organizationId: string): boolean {
+    const owners = [...this.#running.values()].map((stream) => stream.organizationId);
+    const own = owners.filter((owner) => owner === organizationId).length;
+    return own * new Set(owners).size >= owners.length;
   }
 
   /** Whether the process is shutting down and must not start another stream. */
@@ -35,7 +44,7 @@ export class OpenStreams {
     const timer = setTimeout(() => {
       for (const controller of this.#running.keys()) controller.abort(new GenerationError(shuttingDown));
     }, graceMs);
-    await Promise.allSettled(this.#running.values());
+    await Promise.allSettled([...this.#running.values()].map(({ ended }) => ended));
     clearTimeout(timer);
   }
 }

@@ -35,7 +35,7 @@ export async function resumeReply(
   return {
     threadId: reply.threadId,
     resumeToken: null,
-    writeTo: (output) => deps.streams.run(() => replay(deps, reply, output)),
+    writeTo: (output) => deps.streams.run(site.organizationId, () => replay(deps, reply, output)),
     [Symbol.dispose]: () => {},
   };
 }

@@ -155,7 +155,7 @@ async function answer(
 ): Promise<void> {
   const site = await deps.readSite(caller, params.domain);
   // checked before the body, which takes time to read
-  deps.answers.assertCapacity();
+  deps.answers.assertCapacity(site);
   using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
   const access = await deps.readerAccess({ caller, site, token: headers['X-Reader-Token'] });
   const request = parseMessageRequest(await readBody());

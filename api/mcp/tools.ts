@@ -108,7 +108,7 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
       output: answerSchema,
       isReadOnly: false,
       async run({ question, ...more }, { reader, address, ...signals }) {
-        answers.assertCapacity();
+        answers.assertCapacity(reader.site);
         using _slot = takeAnswerSlot(address);
         const messages = [{ role: 'user', content: question }];
         const request = parseMessageRequest({ ...more, fp: anonymousFingerprint, messages, citations: true });

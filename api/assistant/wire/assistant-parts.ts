@@ -27,6 +27,7 @@ import { LoadShedder } from '../load-shedder.ts';
 import { OpenStreams } from '../open-streams.ts';
 import { resumeReply, stopReply, type ResumeRequest, type ResumeTimes } from '../resume-reply.ts';
 import { createSearchPool } from '../../../search/query/search-pool.ts';
+import type { Owner } from '../../../db/caller.ts';
 import { SiteIndexes } from '../site-indexes.ts';
 import { createQueryEmbedder, type NamedEmbeddingModel } from '../retrieval/embed-query.ts';
 import type { IndexChangeStore } from '../../../db/for-service/index-changes.ts';
@@ -34,8 +35,11 @@ import type { ApiStores } from '../../stores.ts';
 
 /** Operations used by the routes that answer. */
 export interface Answers {
-  /** Throws ApiError when this process is draining or overloaded and must not start another answer. */
-  assertCapacity(): void;
+  /**
+   * Throws ApiError when this process must not start another answer: while it drains, or, for those with the most answers
+   * in progress, while it is overloaded.
+   */
+  assertCapacity(owner: Owner): void;
   answerQuestion(question: StreamedQuestion): Promise<AnswerStream>;
   answerWhole(question: Parameters<typeof answerWhole>[1]): Promise<WholeAnswer>;
   resumeReply(request: ResumeRequest): Promise<AnswerStream | null>;
@@ -182,9 +186,9 @@ export function createAssistantParts({
     indexes,
     streams,
     answers: {
-      assertCapacity() {
+      assertCapacity({ organizationId }) {
         if (streams.isDraining) throw draining();
-        if (shedder.isOverloaded) throw overloaded();
+        if (shedder.isOverloaded && streams.hasShare(organizationId)) throw overloaded();
       },
       answerQuestion: (question) => answerQuestion(shared, question),
       answerWhole: (question) => answerWhole(shared, question),

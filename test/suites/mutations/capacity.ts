@@ -55,6 +55,14 @@ export const capacityMutations: Mutation[] = [
     tests: ['db/sites/gaps'],
   },
   {
+    name: 'an overload refuses the answers of everyone',
+    file: 'api/assistant/open-streams.ts',
+    find: 'return own * new Set(owners).size >= owners.length;',
+    replace: 'return true;',
+    project: 'unit',
+    tests: ['api/assistant/open-streams'],
+  },
+  {
     name: 'tasks of one organization wait behind all of another',
     file: 'lib/threads/fair-line.ts',
     find: 'const own = lines.get(entry.holder) ?? [];\n      lines.set(entry.holder, own);',

@@ -7,8 +7,9 @@ it('waits for streams that finish, and tells the others why they have to end', a
   const brief = Promise.withResolvers<void>();
   const reasons: unknown[] = [];
   const running = [
-    streams.run(() => brief.promise),
+    streams.run('org_one', () => brief.promise),
     streams.run(
+      'org_one',
       (signal) =>
         new Promise((resolve) =>
           signal.addEventListener('abort', () => {
@@ -30,7 +31,22 @@ it('waits for streams that finish, and tells the others why they have to end', a
 
 it('forgets a stream that fails, and passes the failure on', async () => {
   const streams = new OpenStreams();
-  await expect(streams.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await expect(streams.run('org_one', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(streams.size).toBe(0);
   await streams.drain(10_000);
+});
+
+it('says who has as many streams as others, so that an overload refuses those that caused it', async () => {
+  const streams = new OpenStreams();
+  const end = Promise.withResolvers<void>();
+  const shares = () => ['many', 'few', 'none'].map((organizationId) => streams.hasShare(organizationId));
+  expect(shares()).toEqual([true, true, true]);
+  const running = ['many', 'many', 'many'].map((owner) => streams.run(owner, () => end.promise));
+  expect(shares()).toEqual([true, false, false]);
+  running.push(streams.run('few', () => end.promise));
+  expect(shares()).toEqual([true, false, false]);
+  running.push(...['few', 'few'].map((owner) => streams.run(owner, () => end.promise)));
+  expect(shares()).toEqual([true, true, false]);
+  end.resolve();
+  await Promise.all(running);
 });
