@@ -111,7 +111,7 @@ export function plural(number: number, one: string, many = `${one}s`): string {
 /** Returns a repository's short name from its address: owner and name, or the name of a local folder. */
 export function repositoryName(repository: string): string {
   const parts = repository
-    .replace(/\/+$/, '')
+    .replace(/(?<!\/)\/+$/, '')
     .replace(/\.git$/, '')
     .split('/');
   // a folder on this machine has no owner

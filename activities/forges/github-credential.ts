@@ -50,7 +50,7 @@ export function createOctokit({
   const rest: typeof import('@octokit/rest') = load('@octokit/rest');
   const octokit = new rest.Octokit({
     ...(token === null ? {} : { auth: token }),
-    baseUrl: apiUrl.replace(/\/+$/, ''),
+    baseUrl: apiUrl.replace(/(?<!\/)\/+$/, ''),
     userAgent: 'docket',
     log: silent,
     request: { redirect: 'manual', fetch: withoutJson(egress.fetch) },

@@ -38,7 +38,7 @@ export function createGitlabTransport(egress: Egress, signal: AbortSignal) {
     (_service, options) => Promise.resolve(options),
     async (endpoint, given) => {
       const { prefixUrl, searchParams, method, headers, body } = optionsSchema.parse(given);
-      const url = new URL(endpoint, `${prefixUrl.replace(/\/+$/, '')}/`);
+      const url = new URL(endpoint, `${prefixUrl.replace(/(?<!\/)\/+$/, '')}/`);
       url.search = searchParams;
       const answer = await askForge({ forge: 'GitLab', method, url: url.href, headers, body, egress, signal });
       if (answer.status >= 200 && answer.status < 300)

@@ -63,7 +63,7 @@ const usersSchema = pageOf(z.object({ id: z.number().int(), username: z.string()
 
 /** Creates the forge for GitLab; its pull requests are merge requests. The token is sent only to its own server. */
 export function createGitlabForge({ token, url, egress = createEgress() }: GitlabOptions): Forge {
-  const root = url.replace(/\/+$/, '');
+  const root = url.replace(/(?<!\/)\/+$/, '');
   const projectOf = (repository: string) => repositoryPath(repository, { root, forge }).path;
   const { Branches, MergeRequests, Users }: typeof import('@gitbeaker/core') = load('@gitbeaker/core');
   const resources = (signal: AbortSignal) => {

@@ -10,7 +10,7 @@ export function createLocalForge({
   pullRequests: WorkerPullRequestStore;
   baseUrl: string;
 }): Forge {
-  const root = baseUrl.replace(/\/+$/, '');
+  const root = baseUrl.replace(/(?<!\/)\/+$/, '');
   return {
     credential: () => null,
     async ensurePullRequest({ repository, head, base, title, body, previous, draft, signal, beforeEffect }) {

@@ -6,7 +6,7 @@ import { ForgeError } from './forge.ts';
  * name. The root may include a path. Throws ForgeError when the repository is not on that server.
  */
 export function repositoryPath(repository: string, { root, forge }: { root: string; forge: string }) {
-  const base = new URL(`${root.replace(/\/+$/, '')}/`);
+  const base = new URL(`${root.replace(/(?<!\/)\/+$/, '')}/`);
   const below = pathBySsh(repository, base) ?? pathByHttp(repository, base);
   if (below !== null) {
     const path = below.replace(/\.git$/, '');
@@ -20,13 +20,13 @@ export function repositoryPath(repository: string, { root, forge }: { root: stri
 
 /** Reports whether a repository has an HTTPS address below that of a server. */
 export function liesBelow(repository: string, root: string): boolean {
-  const base = URL.parse(`${root.replace(/\/+$/, '')}/`);
+  const base = URL.parse(`${root.replace(/(?<!\/)\/+$/, '')}/`);
   return base !== null && pathByHttp(repository, base) !== null;
 }
 
 /** Reports whether a repository is on the server at this address, over HTTPS or ssh. */
 export function belongsTo(repository: string, root: string): boolean {
-  const base = URL.parse(`${root.replace(/\/+$/, '')}/`);
+  const base = URL.parse(`${root.replace(/(?<!\/)\/+$/, '')}/`);
   return base !== null && (pathBySsh(repository, base) ?? pathByHttp(repository, base)) !== null;
 }
 

@@ -16,18 +16,18 @@ const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
   {
     kind: 'not-found',
     pattern:
-      /requested URL returned error: (?:404|410)|repository '.*' (?:not found|does not exist)|does not appear to be a git repository|no such repository/i,
+      /requested URL returned error: (?:404|410)|^fatal: repository '.*' (?:not found|does not exist)|does not appear to be a git repository|no such repository/im,
   },
   { kind: 'ref-not-found', pattern: /couldn't find remote ref|not our ref|unadvertised object/i },
   {
     kind: 'unreachable',
     pattern:
-      /unable to access '|Could not resolve host|Failed to connect|Connection (?:refused|reset|timed out)|hung up unexpectedly|early EOF|RPC failed|expected flush after|unexpected disconnect|Could not read from remote repository|protocol error|unable to update url base|remote helper .* aborted/i,
+      /unable to access '|Could not resolve host|Failed to connect|Connection (?:refused|reset|timed out)|hung up unexpectedly|early EOF|RPC failed|expected flush after|unexpected disconnect|Could not read from remote repository|protocol error|unable to update url base|remote helper '[^'\n]*' aborted/i,
   },
   {
     kind: 'corrupt',
     pattern:
-      /is corrupt|object file .* is empty|bad (?:object|tree|signature)|unable to (?:read|find|load|parse|unpack) [0-9a-f]{40}|unable to read (?:tree|sha1|object)|missing (?:blob|tree|commit)|not a valid (?:object|commit|tree)|invalid (?:object|sha1|tree)|packfile .* (?:cannot|does not|is)|index file (?:smaller|corrupt)|not a git repository|not a tree object|unable to normalize alternate|error building trees|unresolved delta|failed to unpack tree|Unable to create '.*\.lock'|ambiguous argument '[0-9a-f]{40}|could not (?:parse|get) (?:commit|object)|reference broken|bad config line/i,
+      /is corrupt|^error: object file .* is empty|bad (?:object|tree|signature)|unable to (?:read|find|load|parse|unpack) [0-9a-f]{40}|unable to read (?:tree|sha1|object)|missing (?:blob|tree|commit)|not a valid (?:object|commit|tree)|invalid (?:object|sha1|tree)|^(?:error|fatal|warning): packfile .* (?:cannot|does not|is)|index file (?:smaller|corrupt)|not a git repository|not a tree object|unable to normalize alternate|error building trees|unresolved delta|failed to unpack tree|^(?:error|fatal): Unable to create '.*\.lock'|ambiguous argument '[0-9a-f]{40}|could not (?:parse|get) (?:commit|object)|reference broken|bad config line/im,
   },
 ];
 

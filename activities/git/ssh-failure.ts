@@ -28,9 +28,7 @@ export function sshFailureOf(stderr: string, detail: string): GitError | null {
   )
     return fails('rejected', "The repository's server rejected the push: the ssh key has no write access.");
   if (
-    /^(?:ERROR|Gitea|Forgejo|remote)?:? ?.*(?:repository not found|could not be found|cannot find repository|not authori[sz]ed to (?:read|access))/im.test(
-      stderr,
-    )
+    /repository not found|could not be found|cannot find repository|not authori[sz]ed to (?:read|access)/i.test(stderr)
   )
     return fails('not-found', 'The repository does not exist, or the ssh key cannot see it.');
   if (/^(?:ssh: |kex_exchange_identification|Connection (?:closed|reset|to .* (?:closed|timed out)))/im.test(stderr))

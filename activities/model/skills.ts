@@ -17,7 +17,7 @@ const skillFolders = ['.docket/skills', '.claude/skills', '.github/skills', '.ag
 const skillPath = /^([^/]+\/skills)\/[^/\p{C}]{1,100}\/SKILL\.md$/u;
 const describedSchema = z.object({ name: skillNameSchema, description: skillDescriptionSchema });
 /** A description that YAML does not allow without quotes, such as one with a colon. */
-const plainDescription = /^\uFEFF?---\s*?\n(?:(?!---).*\n)*?description:[ \t]+(.+)/;
+const plainDescription = /^\uFEFF?---[^\S\n]*\n(?:(?!---)[^\n]*\n)*?description:[ \t]+(.+)/;
 
 interface Reading {
   workspaces: Pick<Workspaces, 'readFile'>;

@@ -23,7 +23,7 @@ const orders: [pattern: RegExp, written: string][] = [
   // Trailer of GitHub and Azure, which Azure finds anywhere
   [/(skip[\s_-]*checks)(\s*):/giu, '$1$2 ='],
   // Codeship
-  [/-{2,}(?=skip-ci|ci-skip)/giu, ''],
+  [/(?<!-)-{2,}(?=skip-ci|ci-skip)/giu, ''],
 ];
 /** A name may follow an underscore, which opens or closes emphasis, and GitLab's may start with a dot. */
 const mention = /(?<![^\W_])@(?=\.*\w)/g;

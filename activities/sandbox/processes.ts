@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 /** Memory of a process that is private, shared, swapped out or used by its page tables. */
 const countedMemory = /^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s*(\d+) kB$/gm;
 /** Current queues of internet sockets: bytes to send and bytes received. */
-const queues = /^\s*\d+: \S+ \S+ \S\S ([\dA-F]{8}):([\dA-F]{8}) /gm;
+const queues = /^ *\d+: \S+ \S+ \S\S ([\dA-F]{8}):([\dA-F]{8}) /gm;
 /** The file systems of a sandbox that are in memory. */
 const inMemory = ['/tmp', '/dev/shm'];
 /** Memory that the kernel needs for a file of these, even for an empty one. */

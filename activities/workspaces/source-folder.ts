@@ -38,7 +38,7 @@ const mostEntries = 500_000;
 const deepest = 40;
 /** Pages, their translations, descriptions of APIs, and the files by which a documentation tool is recognized. */
 const readable =
-  /\.(?:md|mdx|markdown|html?|rst|adoc|asciidoc|json|ya?ml|toml)$|(?:^|\/)(?:conf\.py|LC_MESSAGES\/.+\.po|(?:(?:docusaurus\.|astro\.)?config|(?:\w+-)?sidebars?[\w-]*|\.vitepress\/(?:config\/(?:[\w-]+\/)?)?[\w.-]+)\.[cm]?[jt]s)$/i;
+  /\.(?:md|mdx|markdown|html?|rst|adoc|asciidoc|json|ya?ml|toml)$|\.po$(?<=(?:^|\/)LC_MESSAGES\/.*)|(?:^|\/)(?:conf\.py|(?:(?:docusaurus\.|astro\.)?config|(?:\w+-)?sidebars?[\w-]*|\.vitepress\/(?:config\/(?:[\w-]+\/)?)?[\w.-]+)\.[cm]?[jt]s)$/i;
 
 /**
  * Returns git's tree id of a folder at a commit, which identifies its content. Returns null if the commit has no such

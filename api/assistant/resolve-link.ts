@@ -22,7 +22,7 @@ export function createLinkResolver({
   /** Paths of the pages with URLs of their own that the model has seen. The map may grow. */
   ownUrls?: ReadonlyMap<string, string>;
 }): (target: string) => LinkTarget | null {
-  const base = (baseUrl ?? '').replace(/\/+$/, '');
+  const base = (baseUrl ?? '').replace(/(?<!\/)\/+$/, '');
   const known = new Map<string, LinkTarget>();
   return (target) => {
     const found = known.get(target) ?? find(target);

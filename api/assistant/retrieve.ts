@@ -82,7 +82,7 @@ export function urlOf(
 ): string {
   if (metadata?.url !== undefined) return `${metadata.url}${anchor === null ? '' : `#${anchor}`}`;
   const page = path === 'index' ? '' : path.replace(/\/index$/, '');
-  return `${(baseUrl ?? '').replace(/\/+$/, '')}/${withinSite(page)}${anchor === null ? '' : `#${anchor}`}`;
+  return `${(baseUrl ?? '').replace(/(?<!\/)\/+$/, '')}/${withinSite(page)}${anchor === null ? '' : `#${anchor}`}`;
 }
 
 /**

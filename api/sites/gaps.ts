@@ -164,7 +164,7 @@ function oneLine(text: string): string {
   return text
     .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
     .replaceAll(/["“”„«»`]/g, "'")
-    .replaceAll(/[.;!]+(?=\s|$)/g, '')
+    .replaceAll(/(?<![.;!])[.;!]+(?=\s|$)/g, '')
     .trim()
     .slice(0, 500);
 }

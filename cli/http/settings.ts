@@ -73,7 +73,7 @@ function addressOf(text: string | undefined): string {
     throw new CommandError(
       'The address of Docket must be an http or https URL without a user name or password, such as https://docket.example.com.',
     );
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 function isOnThisMachine(address: string): boolean {

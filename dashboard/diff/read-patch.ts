@@ -90,7 +90,7 @@ function headerOf(text: string): {
     const found = pattern.exec(head)?.[1];
     return found === undefined || found === '/dev/null' ? null : found;
   };
-  const first = /^diff --git (?:"a\/(.*)" "b\/(.*)"|a\/(.*) b\/(.*))$/m.exec(head);
+  const first = /^diff --git (?:"a\/((?:[^"\\]|\\.)*)" "b\/(.*)"|a\/(.*) b\/(.*))$/m.exec(head);
   const modes = /^old mode (\d+)\nnew mode (\d+)$/m.exec(head);
   return {
     change: kinds.find(([pattern]) => pattern.test(head))?.[1] ?? null,

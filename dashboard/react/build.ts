@@ -27,6 +27,6 @@ const typescript = dirname(createRequire(import.meta.url).resolve('typescript/pa
 execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '--project', folder], { stdio: 'inherit' });
 for (const file of globSync(join(dist, '**/*.d.ts'))) {
   // the names under which every resolver finds the declarations
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(?<='\.[^']*)\.tsx?(?=')/g, '.js'));
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/('\.[^']*)\.tsx?'/g, "$1.js'"));
 }
 cpSync(join(folder, '../widget/chat.css'), join(dist, 'styles.css'));

@@ -66,7 +66,7 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
   // an answer that was still in progress at an unmount is resumed by the next mount
   const isMounted = useRef(true);
   const transport = useMemo(() => {
-    const root = baseUrl.replace(/\/+$/, '');
+    const root = baseUrl.replace(/(?<!\/)\/+$/, '');
     return new DefaultChatTransport<UIMessage>({
       api: `${root}/discovery/v2/assistant/${encodeURIComponent(site)}/message`,
       body: { fp: user, resumable: true, citations: true, followUps: true },

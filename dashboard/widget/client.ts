@@ -128,7 +128,7 @@ export function createClientWith(
   { baseUrl, site, user = anonymous, readerToken }: Omit<ClientOptions, 'apiKey' | 'captcha'>,
   authorizedFetch: typeof fetch,
 ): Client {
-  const root = baseUrl.replace(/\/+$/, '');
+  const root = baseUrl.replace(/(?<!\/)\/+$/, '');
   const domain = encodeURIComponent(site);
   const assistant = `${root}/discovery/v2/assistant/${domain}`;
 

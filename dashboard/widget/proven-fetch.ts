@@ -14,7 +14,7 @@ export function createProvenFetch({
   apiKey,
   captcha,
 }: Pick<ClientOptions, 'baseUrl' | 'apiKey' | 'captcha'>): typeof fetch {
-  const root = baseUrl.replace(/\/+$/, '');
+  const root = baseUrl.replace(/(?<!\/)\/+$/, '');
   let proof: string | null = null;
   let renewing: Promise<boolean> | null = null;
 

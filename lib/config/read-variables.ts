@@ -9,7 +9,7 @@ export class ConfigError extends Error {
 export const httpAddress = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address')
-  .transform((text) => text.replace(/\/+$/, ''));
+  .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 
 /** Returns the schema of a whole number, written in digits. */
 export function wholeNumber(minimum: number, maximum = 1e9) {

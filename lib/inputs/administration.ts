@@ -42,7 +42,7 @@ export const forgeUrlSchema = z
   .transform((text, context) => {
     const url = URL.parse(text);
     if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
-      return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+      return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '');
     context.addIssue('must be an http:// or https:// address without a user name');
     return z.NEVER;
   });
@@ -162,6 +162,10 @@ export const wellKnownForges: Readonly<Record<string, 'github' | 'gitlab' | 'git
 
 /** Returns the default name of a project: the last part of its repository. */
 export function nameOfRepository(repository: string): string {
-  const last = repository.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  const last =
+    repository
+      .replace(/(?<!\/)\/+$/, '')
+      .split('/')
+      .at(-1) ?? '';
   return last.replace(/\.git$/, '') || repository;
 }

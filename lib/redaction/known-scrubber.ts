@@ -5,6 +5,8 @@ import { createFragmentSearch } from './secret-fragments.ts';
 /** A range: the start is inclusive, the end exclusive. */
 type Range = [number, number];
 
+const nextGap = new RegExp(gap, 'y');
+
 /**
  * Returns a function that redacts the given secrets from a text, in any of their written forms, including with line
  * breaks and blanks between their characters. A text that contains none of them is only searched, which is cheap.
@@ -53,7 +55,6 @@ function grown(text: string, [from, to]: Range, { text: part, partOf }: SecretFo
 /** Maps ranges of the compacted text to ranges of the original text. */
 function positionedIn(text: string, ranges: Range[]): Range[] {
   const positions: number[] = [];
-  const nextGap = new RegExp(gap, 'y');
   for (let at = 0; at < text.length;) {
     nextGap.lastIndex = at;
     if (nextGap.test(text)) at = nextGap.lastIndex;

@@ -61,7 +61,7 @@ export async function proxiesOf(env: NodeJS.ProcessEnv): Promise<string[]> {
   const named = env['GOPROXY'] || /^GOPROXY=(.+)$/m.exec(settings)?.[1] || usualProxies;
   return named
     .split(/[,|]/)
-    .map((entry) => entry.trim().replace(/\/+$/, ''))
+    .map((entry) => entry.trim().replace(/(?<!\/)\/+$/, ''))
     .filter((entry) => /^https?:/.test(entry));
 }
 

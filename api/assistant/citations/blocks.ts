@@ -6,6 +6,7 @@ export interface Line {
 
 export const wholeLinks = /\[[^[\]\n]{0,500}\]\(<?[^()\s<>]{1,2000}>?\)/g;
 const markers = String.raw`[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*)*`;
+const marker = new RegExp(`^${markers}`);
 const fence = new RegExp(String.raw`^${markers}(\`{3,}|~{3,})`);
 const row = /^[ \t]*\|/;
 /** A line that does not continue the sentence of the line before it. */
@@ -82,5 +83,5 @@ export function sentencesOf({ kind, text }: Line): string[] {
 
 /** Returns the marker of a list item or quotation at the start of a line. */
 export function markerOf(text: string): string {
-  return new RegExp(`^${markers}`).exec(text)?.[0] ?? '';
+  return marker.exec(text)?.[0] ?? '';
 }

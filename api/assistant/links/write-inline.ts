@@ -7,7 +7,7 @@ import type { Resolve } from './write-text.ts';
 /** Longest text held until a link, code or HTML ends, in characters. Beyond it, the opening counts as plain text. */
 const longestHold = 1_200;
 const longestWord = 800;
-const tagBeginning = /<(?:[a-z][\w.+:/@-]*(?:\s[^>]*|:[^\s<>]*)?|\/[a-z\d]*\s*|[!?][^>]*)?$/iy;
+const tagBeginning = /<(?:[a-z][\w.+/@-]*(?:\s[^>]*|:(?:[\w.+:/@-]*\s[^>]*|[^\s<>]*))?|\/[a-z\d]*\s*|[!?][^>]*)?$/iy;
 /** Characters after which words may be sent. */
 const mayEndWord = /[\s`)>\u0080-\uffff]/;
 /** Text up to the end of its last word, without anything that may be markup. */

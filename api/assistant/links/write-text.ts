@@ -17,7 +17,8 @@ export const removed = '(link removed)';
 /** One character as written in Markdown: plain, escaped, or as a character reference. */
 const unit = /\\[!-/:-@[-`{-~]|&(?:#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]*);|[\s\S]/giu;
 /** Addresses that are rewritten or removed. Gaps and escapes keep Markdown readers from finding any others. */
-const address = /(?:[a-z][a-z\d+.-]*:\/\/|www\.|mailto:|xmpp:)[^\s<>)\]"'`]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+/giu;
+const address =
+  /(?:[a-z][a-z\d+.-]{0,31}:\/\/|www\.|mailto:|xmpp:)[^\s<>)\]"'`]*|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/giu;
 const noAddress = /^(?:www|[a-z][a-z\d+.-]*:\/*)$/i;
 const endOfSentence = /(?<![.,;:!?*_~|\\])[.,;:!?*_~|\\]+$/;
 /** Positions required for an autolink in GitHub's Markdown, even if characters are written as references or escapes. */

@@ -7,7 +7,7 @@ import type { Layout, SourceFiles } from './layout.ts';
 import { labelOf, withBlocks, type BlockSyntax } from './markup.ts';
 
 const block: BlockSyntax = {
-  open: /^\{%-?\s*(?!end)([\w-]+)\s*(.*?)\s*-?%\}$/,
+  open: /^\{%-?\s*(?!end)([\w-]+)(?![\w-])(.*)%\}$/s,
   label([, name = '', given = '']) {
     const values = new Map(
       [...given.matchAll(/(?<![\w-])([\w-]+)\s*=\s*"([^"]*)"/g)].map(([, key = '', value = '']) => [key, value]),

@@ -56,12 +56,10 @@ function createReader(text: string) {
     names.set(name, { value: undefined, size: 0 });
     const before = left;
     const written = name.replaceAll('$', String.raw`\$&`);
-    const starts = [
-      `const\\s+${written}\\s*(?::[^=]{1,200})?=`,
-      `function\\s+${written}\\s*\\(\\s*\\)\\s*(?::[^{]{1,200})?\\{\\s*return\\b`,
-      `["']?${written}["']?\\s*:`,
-    ];
-    const start = new RegExp(`(?:^|[\\s{,])(?:${starts.join('|')})`, 'g');
+    const start = new RegExp(
+      String.raw`(?:^|[\s{,])(?:const\s+${written}\s*(?::[^=]{1,200})?=|function\s+${written}\s*\(\s*\)\s*(?::[^{]{1,200})?\{\s*return\b|["']?${written}["']?\s*:)`,
+      'g',
+    );
     let places = mostPlaces;
     for (const found of text.matchAll(start)) {
       if (places-- === 0) break;
