@@ -14,6 +14,7 @@ import { startScriptedModelServer } from '../../support/servers/scripted-model-s
 import { startTestWorker } from '../../support/stack/worker.ts';
 import { writing } from '../../support/writing-script.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -71,14 +72,9 @@ describe('a job', () => {
   });
 
   it('that fails leaves no reason in plain text in Temporal’s history', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
+    await using stack = await startJobStack({ database, encryptionKeys: testKeys('k1') });
+    const { repository, model, worker } = stack;
     model.script({ status: 401 });
-    await using worker = await startTestWorker({
-      database,
-      modelUrl: model.baseUrl,
-      encryptionKeys: testKeys('k1'),
-    });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
     const sentence = 'The model provider rejected the request with status 401. Check the API key.';

@@ -4,11 +4,12 @@ import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { reportJob } from '../../../worker/replay/job-report.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
-import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import type { TestRepository } from '../../support/git-repository.ts';
+import type { ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { TestWorker } from '../../support/stack/worker.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -25,9 +26,8 @@ interface Scene {
 }
 
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  await using repository = await createTestRepository();
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  await using stack = await startJobStack({ database });
+  const { repository, model, worker } = stack;
   model.script(write('one.txt'), finish);
   await work({ worker, model, repository, first: await worker.runJob({ prompt: 'One', repository: repository.path }) });
   expect(model.violations).toEqual([]);

@@ -8,14 +8,13 @@ import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { createTestRepository } from '../../support/git-repository.ts';
 import { startCommandScene } from '../../support/sandbox/command-scene.ts';
 import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
 import { startMcpServer, textResult } from '../../support/servers/mcp-server.ts';
-import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { asOperator } from '../../support/stack/operator.ts';
-import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import type { TestWorker } from '../../support/stack/worker.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const { accounts } = await accountsWithSandbox();
 const database = ofFile(createTestDatabase);
@@ -83,9 +82,8 @@ describe('a fork', () => {
   );
 
   it('has the tools of MCP servers as they were when its turn began', { tags: 'slow' }, async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     await using server = await startMcpServer([
       { name: 'look', annotations: { readOnlyHint: true }, description: 'Looks.', call: () => textResult('Seen.') },
       { name: 'send', description: 'Sends.', call: () => textResult('Sent.') },

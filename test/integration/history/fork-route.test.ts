@@ -2,12 +2,10 @@ import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { buildKey } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { createTestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { runDocket } from '../../support/stack/docket-process.ts';
-import { startTestWorker } from '../../support/stack/worker.ts';
 import { serveApi } from '../api/serve.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -15,9 +13,8 @@ it(
   'POST …/fork creates a job once per key, and refuses steps that cannot be continued with one sentence',
   { tags: 'slow' },
   async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     model.script({ toolCalls: [{ name: 'write', input: { path: 'one.txt', content: 'one\n' } }] }, { text: 'Done.' });
     const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
     await using api = await serveApi(database.pool, {

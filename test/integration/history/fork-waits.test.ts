@@ -3,11 +3,12 @@ import { newId } from '../../../db/ids.ts';
 import { createJobForkStore, type NewFork } from '../../../db/jobs/job-forks.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { TestRepository } from '../../support/git-repository.ts';
+import type { ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { asOperator } from '../../support/stack/operator.ts';
-import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import type { TestWorker } from '../../support/stack/worker.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -22,9 +23,8 @@ interface Scene {
 }
 
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  await using repository = await createTestRepository();
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  await using stack = await startJobStack({ database });
+  const { repository, model, worker } = stack;
   const forks = createJobForkStore(database.pool);
   await work({
     worker,

@@ -6,12 +6,13 @@ import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import type { TestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
-import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import type { ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { TestWorker } from '../../support/stack/worker.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -29,15 +30,17 @@ interface Scene {
 }
 
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  await using repository = await createTestRepository({
-    'README.md': '# Lamp\n',
-    'gone.txt': 'gone\n',
-    'tool.sh': { executable: '#!/bin/sh\n' },
-    'link.txt': { link: 'README.md' },
-    'AGENTS.md': 'Be brief.\n',
+  await using stack = await startJobStack({
+    database,
+    files: {
+      'README.md': '# Lamp\n',
+      'gone.txt': 'gone\n',
+      'tool.sh': { executable: '#!/bin/sh\n' },
+      'link.txt': { link: 'README.md' },
+      'AGENTS.md': 'Be brief.\n',
+    },
   });
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  const { repository, model, worker } = stack;
   const forks = createJobForkStore(database.pool);
   await work({
     worker,

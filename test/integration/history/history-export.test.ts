@@ -10,12 +10,13 @@ import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { readableHistory, testKeys } from '../../support/database/encryption.ts';
-import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
-import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import type { TestRepository } from '../../support/git-repository.ts';
+import type { ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { TestWorker } from '../../support/stack/worker.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const log = pino({ level: 'silent' });
 const encryptionKeys = testKeys('k1');
@@ -41,9 +42,8 @@ interface Scene {
 }
 
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  await using repository = await createTestRepository();
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, encryptionKeys });
+  await using stack = await startJobStack({ database, encryptionKeys });
+  const { repository, model, worker } = stack;
   const readClosedExecution = createClosedExecutionReader({ client: worker.client, encryptionKeys });
   const base = { histories, readClosedExecution, log, keepDays: 0, everyMs: 20, lostAfterMs: 600_000 };
   await work({

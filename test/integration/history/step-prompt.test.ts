@@ -8,11 +8,9 @@ import { collectJob, type CollectedJob } from '../../../worker/replay/collect-jo
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
 import { buildKey, buildProject } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { createTestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../support/stack/worker.ts';
 import { serveApi } from '../api/serve.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const call = (name: string, input: object) => ({ name, input });
 
@@ -25,9 +23,8 @@ let job: JobRow;
 let requests: { messages: { role: string; content: unknown }[]; tools?: { function: object }[] }[];
 
 beforeAll(async () => {
-  await using repository = await createTestRepository({ 'README.md': '# Lamp\n', 'AGENTS.md': 'Be brief.\n' });
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  await using stack = await startJobStack({ database, files: { 'README.md': '# Lamp\n', 'AGENTS.md': 'Be brief.\n' } });
+  const { repository, model, worker } = stack;
   model.script(
     { text: 'I look.', toolCalls: [call('read', { path: 'README.md' }), call('read', { path: 'none.txt' })] },
     { toolCalls: [call('write', { path: 'one.txt', content: 'one\n' })] },

@@ -2,13 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { expectPullRequests } from '../../support/database/expect-pull-requests.ts';
-import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
-import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../support/stack/worker.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { followUpScene, writing } from './follow-up-scene.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -213,12 +211,9 @@ describe('a message to an active job', () => {
   });
 
   it('that arrives during the publish lets the turn continue and publish once more', { tags: 'slow' }, async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     let isFirst = true;
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ jobs }) => ({
         jobs: {
           ...jobs,
@@ -232,6 +227,7 @@ describe('a message to an active job', () => {
         },
       }),
     });
+    const { repository, model, worker } = stack;
     model.script(...writing('one.txt'), ...writing('two.txt'));
     const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', turn: 1, waitingMessages: 0, steps: 4 });
@@ -245,9 +241,8 @@ describe('a message to an active job', () => {
 });
 
 it('a failed job continues from its earlier work', async () => {
-  await using repository = await createTestRepository();
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  await using stack = await startJobStack({ database });
+  const { repository, model, worker } = stack;
   model.script(writing('one.txt')[0]!, { status: 400 });
   const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
   expect(first).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });

@@ -6,6 +6,7 @@ import { recordHistory } from '../../support/database/histories.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../support/stack/worker.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -46,10 +47,9 @@ describe('a job on the local forge', () => {
   });
 
   it('that changes nothing completes without a pull request and with the agent’s explanation', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     model.script({ text: 'All is well already.' });
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const job = await worker.runJob({ prompt: 'Look around', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', prLink: null, message: 'All is well already.', branch: null });
     await recordHistory('no-changes', worker.client.workflow.getHandle(`agent-job/${job.id}`));
@@ -57,27 +57,25 @@ describe('a job on the local forge', () => {
   });
 
   it('that reverts its change completes without a pull request', async () => {
-    await using repository = await createTestRepository({ 'a.txt': 'one\n' });
-    await using model = await startScriptedModelServer();
+    await using stack = await startJobStack({ database, files: { 'a.txt': 'one\n' } });
+    const { repository, model, worker } = stack;
     model.script(
       { toolCalls: [{ name: 'write', input: { path: 'b.txt', content: 'two\n' } }] },
       { toolCalls: [{ name: 'delete', input: { path: 'b.txt' } }] },
       { toolCalls: [{ name: 'finish', input: { title: 'Nothing', summary: 'Taken back.' } }] },
     );
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const job = await worker.runJob({ prompt: 'Try', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', prLink: null, message: 'Taken back.' });
     expect(model.violations).toEqual([]);
   });
 
   it('gives the model AGENTS.md of the base commit, whatever happens to the file later', async () => {
-    await using repository = await createTestRepository({ 'AGENTS.md': 'Write in lower case.\n' });
-    await using model = await startScriptedModelServer();
+    await using stack = await startJobStack({ database, files: { 'AGENTS.md': 'Write in lower case.\n' } });
+    const { repository, model, worker } = stack;
     model.script(
       { toolCalls: [{ name: 'write', input: { path: 'AGENTS.md', content: 'Obey me.\n' } }] },
       { text: 'done' },
     );
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     await worker.runJob({ prompt: 'Go', repository: repository.path });
     const prompts = model.requests.map(({ body }) => JSON.stringify(body.messages[0]));
     expect(prompts).toHaveLength(2);
@@ -111,15 +109,14 @@ describe('a job on the local forge', () => {
 
 describe('the history of a job', () => {
   it('contains references only: at most 6 events and 1.1 KB per step', { tags: ['slow'] }, async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     const steps = 10;
     const big = 'x'.repeat(20_000);
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     for (let step = 0; step < steps; step += 1) {
       model.script({ text: big, toolCalls: [{ name: 'write', input: { path: `${step}.txt`, content: big } }] });
     }
     model.script({ text: 'done' });
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const { id } = await worker.runJob({ prompt: `Go ${big}`, repository: repository.path });
     const history = await worker.client.workflow.getHandle(`agent-job/${id}`).describe();
     // besides the steps: its start, two timers, preparing, publishing and recording

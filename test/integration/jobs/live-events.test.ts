@@ -8,6 +8,7 @@ import { startScriptedModelServer } from '../../support/servers/scripted-model-s
 import { startTestWorker } from '../../support/stack/worker.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -31,13 +32,12 @@ function textOf(events: JobEventRow[]): string {
 
 describe('the events of a job', () => {
   it('report its steps in order', async () => {
-    await using repository = await createTestRepository({ 'a.txt': 'one\n' });
-    await using model = await startScriptedModelServer();
+    await using stack = await startJobStack({ database, files: { 'a.txt': 'one\n' } });
+    const { repository, model, worker } = stack;
     model.script(
       { text: 'I write.', toolCalls: [{ name: 'write', input: { path: 'b.txt', content: 'two\n' } }] },
       { toolCalls: [{ name: 'finish', input: { title: 'Add b', summary: 'Added.' } }] },
     );
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     const { events, status } = await asOperator(database.pool).events(job.id, { after: 0, limit: 1_000 });
     expect(status).toBe('completed');
@@ -70,10 +70,9 @@ describe('the events of a job', () => {
   });
 
   it('deliver the model’s text while it is being generated', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     model.script({ text: ['I look', ' around', ' and', ' see.'], stall: 3 });
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
     await worker.startJob(id);
     const events = await eventsUntil(id, (_, all) => textOf(all).includes('around'));
@@ -85,11 +84,10 @@ describe('the events of a job', () => {
   });
 
   it('mark where the text of a failed attempt is discarded', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     const { promise: seen, resolve } = Promise.withResolvers<void>();
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     model.script({ text: ['Half an', ' answer', ' lost'], stall: 2, cut: 3 }, { text: 'A whole answer' });
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
     await worker.startJob(id);
     void eventsUntil(id, ({ type }) => type === 'text').then(() => {
@@ -105,15 +103,10 @@ describe('the events of a job', () => {
   });
 
   it('deliver a complete answer when another attempt started before it was stored', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     const text = ['I look', ' around', ' and', ' see.'];
-    model.script({ text, stall: 3 });
     // a process that stalls loses its heartbeat, and Temporal starts an attempt of its own, which asks again
-    model.respondWith({ text });
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ steps }) => ({
         steps: {
           ...steps,
@@ -124,6 +117,9 @@ describe('the events of a job', () => {
         },
       }),
     });
+    const { repository, model, worker } = stack;
+    model.script({ text, stall: 3 });
+    model.respondWith({ text });
     const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
     await worker.startJob(id);
     await eventsUntil(id, ({ type }) => type === 'text');
@@ -138,8 +134,8 @@ describe('the events of a job', () => {
 
   it('contain no secret of the worker, however the model splits it', async () => {
     const key = 'model-key-0123456789';
-    await using repository = await createTestRepository({ 'old.txt': `${key}\n` });
-    await using model = await startScriptedModelServer();
+    await using stack = await startJobStack({ database, files: { 'old.txt': `${key}\n` } });
+    const { repository, model, worker } = stack;
     model.script(
       {
         text: [`The key is ${key.slice(0, 8)}`, key.slice(8, 14), `${key.slice(14)}.`],
@@ -151,7 +147,6 @@ describe('the events of a job', () => {
       },
       { text: key },
     );
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const { id } = await worker.runJob({ prompt: 'Go', repository: repository.path });
     const { events } = await asOperator(database.pool).events(id, { after: 0, limit: 1_000 });
     expect(textOf(events)).toBe('The key is [redacted].[redacted]');

@@ -13,6 +13,7 @@ import { startScriptedModelServer } from '../../support/servers/scripted-model-s
 import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
 import { serveApi } from '../api/serve.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const finish = { name: 'finish', input: { title: 'Edit', summary: 'Edited.' } };
 
@@ -43,9 +44,8 @@ it(
   { tags: 'slow' },
   async () => {
     await using database = await createTestDatabase();
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     const token = 'Bearer canary-of-server-0123456789';
     await using server = await startMcpServer([
       {
@@ -168,9 +168,8 @@ it("a job reads a page of a site by the site's own MCP server", { tags: 'slow' }
   await using database = await createTestDatabase();
   await using api = await serveApi(database.pool);
   const docs = await buildIndexedSite(database.pool);
-  await using repository = await createTestRepository();
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  await using stack = await startJobStack({ database });
+  const { repository, model, worker } = stack;
   const jobId = await jobWith({ database, worker, repository: repository.path }, [
     { name: 'site', url: `${api.url}/mcp/${docs.site.domain}`, authorization: `Bearer ${docs.assistantKey}` },
   ]);

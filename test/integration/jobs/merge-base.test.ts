@@ -5,12 +5,11 @@ import { createJobForkStore } from '../../../db/jobs/job-forks.ts';
 import { createPullRequestStore } from '../../../db/pull-requests/pull-requests.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { TestRepository } from '../../support/git-repository.ts';
 import { asOperator } from '../../support/stack/operator.ts';
-import { startTestWorker } from '../../support/stack/worker.ts';
 import { followUpScene, writing } from './follow-up-scene.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -171,23 +170,10 @@ it('the agent is told once of conflict markers that it leaves, and nothing is pu
 it.each(['mergeUpstream', 'adopt', 'publish', 'setPublished'] as const)(
   'a turn whose attempt dies after %s merges one commit of the base branch and publishes it once',
   async (call) => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     let isArmed = false;
     let merged = '';
-    const losing =
-      <Arguments extends unknown[], Result>(name: string, work: (...values: Arguments) => Promise<Result>) =>
-      async (...values: Arguments): Promise<Result> => {
-        const result = await work(...values);
-        if (!isArmed || name !== call) return result;
-        isArmed = false;
-        merged = await repository.git('rev-parse', 'main');
-        await repository.commit({ 'later.txt': 'later\n' });
-        throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET', syscall: 'read' });
-      };
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ workspaces, branches, jobs }) => ({
         workspaces: {
           ...workspaces,
@@ -198,6 +184,17 @@ it.each(['mergeUpstream', 'adopt', 'publish', 'setPublished'] as const)(
         jobs: { ...jobs, setPublished: losing('setPublished', jobs.setPublished) },
       }),
     });
+    const { repository, model, worker } = stack;
+    const losing =
+      <Arguments extends unknown[], Result>(name: string, work: (...values: Arguments) => Promise<Result>) =>
+      async (...values: Arguments): Promise<Result> => {
+        const result = await work(...values);
+        if (!isArmed || name !== call) return result;
+        isArmed = false;
+        merged = await repository.git('rev-parse', 'main');
+        await repository.commit({ 'later.txt': 'later\n' });
+        throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET', syscall: 'read' });
+      };
     model.script(...writing('one.txt'));
     const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
     const main = await repository.commit({ 'one.txt': 'theirs\n' });

@@ -8,6 +8,7 @@ import { startScriptedModelServer } from '../../support/servers/scripted-model-s
 import { startTestWorker } from '../../support/stack/worker.ts';
 import { writing } from '../../support/writing-script.ts';
 import { ofFile } from '../../support/of-file.ts';
+import { startJobStack } from '../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -119,9 +120,8 @@ describe('a repository', () => {
   });
 
   it('that does not exist fails the job, and the worker continues', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     const job = await worker.runJob({ prompt: 'Go', repository: join(repository.path, 'nothing') });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable' });
     model.script({ text: 'Fine.' });
@@ -129,29 +129,27 @@ describe('a repository', () => {
   });
 
   it('that is deleted midway fails the job at its publish', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     const [write, finish] = writing;
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     model.script(write!, async () => {
       await rm(repository.path, { recursive: true });
       return finish!;
     });
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable', prLink: null });
   });
 
   it('whose base branch is deleted midway keeps the change and opens no pull request until it is restored', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     const [write, finish] = writing;
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     await repository.git('branch', 'release');
     const base = (await repository.git('rev-parse', 'release')).trim();
     model.script(write!, async () => {
       await repository.git('branch', '-D', 'release');
       return finish!;
     });
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path, requestedRef: 'release' });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'ref_not_found', prLink: null });
     expect(job.message).toContain(`The base branch release was deleted, so no pull request was opened.`);
@@ -174,12 +172,9 @@ describe('a repository', () => {
   });
 
   it('on a full disk fails the job, and the worker continues', { tags: 'slow' }, async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     let isFull = true;
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ workspaces }) => ({
         workspaces: {
           ...workspaces,
@@ -190,6 +185,7 @@ describe('a repository', () => {
         },
       }),
     });
+    const { repository, model, worker } = stack;
     model.script(writing[0]!);
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'tool_failure' });

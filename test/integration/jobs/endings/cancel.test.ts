@@ -64,12 +64,8 @@ describe('a cancel by a person', () => {
   });
 
   it('during a publish prevents any further push', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ workspaces }) => ({
         workspaces: {
           ...workspaces,
@@ -80,6 +76,8 @@ describe('a cancel by a person', () => {
         },
       }),
     });
+    const { repository, model, worker } = stack;
+    model.script(...writing);
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'cancelled', prLink: null });
     expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');

@@ -5,20 +5,17 @@ import { createCancelStore } from '../../../../db/jobs/outbox.ts';
 import { jobWorkflowId } from '../../../../workflows/contract/messages.ts';
 import { buildKey } from '../../../support/database/build.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
 import { readSchema, rowsWith } from '../../../support/database/foreign-rows.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../../support/stack/worker.ts';
 import { serveApi } from '../../api/serve.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 it(
   'a job that is deleted while active ends, and its worker stores nothing more of it',
   { tags: ['slow'] },
   async () => {
     await using database = await createTestDatabase();
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     await using api = await serveApi(database.pool);
     const released = Promise.withResolvers<void>();
     model.respondWith(async () => {

@@ -3,26 +3,23 @@ import { createJobStarter } from '../../../../api/jobs/job-starter.ts';
 import { createOutboxStore } from '../../../../db/jobs/outbox.ts';
 import { jobWorkflowId } from '../../../../workflows/contract/messages.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../../support/stack/worker.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const limits = { maxSteps: 5, maxTokens: 100_000, maxDurationMs: 120_000 };
 const finishing = { toolCalls: [{ name: 'finish', input: { title: 'Nothing', summary: 'Looked at it.' } }] };
 
 it('runs a job of one organization while long calls of another would take every slot', { tags: 'slow' }, async () => {
   await using database = await createTestDatabase();
-  await using repository = await createTestRepository();
-  await using model = await startScriptedModelServer();
   const released = Promise.withResolvers<void>();
   let held = 0;
+  await using stack = await startJobStack({ database, maxConcurrentActivities: 4 });
+  const { repository, model, worker } = stack;
   model.respondWith(async ({ body }) => {
     if (!JSON.stringify(body.messages).includes('Take long')) return finishing;
     held += 1;
     await released.promise;
     return finishing;
   });
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, maxConcurrentActivities: 4 });
   const outbox = createOutboxStore(database.pool);
   const startJob = createJobStarter({ client: worker.client, limits, taskQueue: worker.taskQueue });
   const startWritten = async () => {

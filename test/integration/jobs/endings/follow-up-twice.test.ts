@@ -1,11 +1,9 @@
 // @module-tag slow
 import { expect, it } from 'vitest';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../../support/stack/worker.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
 import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -26,8 +24,6 @@ it.each([
 ] as const)(
   'a further turn whose attempt dies after %s leaves one more commit and keeps what others pushed',
   async (call) => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     let isArmed = false;
     const losses: string[] = [];
     const losing =
@@ -38,9 +34,8 @@ it.each([
         losses.push(name);
         throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET', syscall: 'read' });
       };
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ workspaces, branches, forges, jobs, messages }) => ({
         workspaces: {
           ...workspaces,
@@ -59,6 +54,7 @@ it.each([
         },
       }),
     });
+    const { repository, model, worker } = stack;
     model.script(...writing('one.txt'));
     const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
     await repository.commit({ 'early.txt': 'early\n' }, { branch: first.branch! });

@@ -3,12 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { createTestGit } from '../../../support/git.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
 import { mountSmallDisk } from '../../../support/sandbox/small-disk.ts';
-import { startTestWorker } from '../../../support/stack/worker.ts';
 import { writingOf } from '../../../support/writing-script.ts';
 import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -21,11 +19,10 @@ describe('a full disk', () => {
     async ({ skip }) => {
       await using disk = await mountSmallDisk(8);
       if (disk === null) return skip('this account may not mount a file system');
-      await using repository = await createTestRepository();
-      await using model = await startScriptedModelServer();
       const git = createTestGit({ home: join(disk.directory, 'git-home'), transports: ['file'] });
       const workspaces = createWorkspaces({ git, directory: join(disk.directory, 'work') });
-      await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, change: () => ({ workspaces }) });
+      await using stack = await startJobStack({ database, change: () => ({ workspaces }) });
+      const { repository, model, worker } = stack;
       const request = { prompt: 'Go', repository: repository.path };
 
       model.script(async () => {

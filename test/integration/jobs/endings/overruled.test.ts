@@ -3,10 +3,8 @@ import { expect, it } from 'vitest';
 import { collectJob } from '../../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../../worker/replay/exact-question.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../../support/stack/worker.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const write = (path: string, content: string) => ({ name: 'write', input: { path, content } });
 const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'Wrote.' } }] };
@@ -15,9 +13,8 @@ it.each(['open', 'merged'] as const)(
   'a job whose change conflicts with other commits continues from them and is notified, while its pull request is %s',
   async (state) => {
     await using database = await createTestDatabase();
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    await using stack = await startJobStack({ database });
+    const { repository, model, worker } = stack;
     model.script({ toolCalls: [write('one.txt', 'one\n')] }, finish);
     const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
     expect(first).toMatchObject({ status: 'completed', prState: 'open' });

@@ -8,6 +8,7 @@ import { startScriptedModelServer } from '../../../support/servers/scripted-mode
 import { startTestWorker } from '../../../support/stack/worker.ts';
 import { writing } from '../../../support/writing-script.ts';
 import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -24,14 +25,12 @@ function losingFirstAnswer<Arguments extends unknown[], Result>(work: (...values
 
 describe('an attempt that dies', () => {
   it('after the answer was stored does not call the model again', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ steps }) => ({ steps: { ...steps, storeResponse: losingFirstAnswer(steps.storeResponse) } }),
     });
+    const { repository, model, worker } = stack;
+    model.script(...writing);
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', steps: 2 });
     expect(model.requests).toHaveLength(2);
@@ -39,13 +38,9 @@ describe('an attempt that dies', () => {
   });
 
   it('after the results were stored does not run the tools again', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
     const opened: string[] = [];
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ steps, workspaces }) => ({
         steps: { ...steps, storeResults: losingFirstAnswer(steps.storeResults) },
         workspaces: {
@@ -57,34 +52,31 @@ describe('an attempt that dies', () => {
         },
       }),
     });
+    const { repository, model, worker } = stack;
+    model.script(...writing);
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job.status).toBe('completed');
     expect(opened).toEqual(['base', 'base', job.headTree]);
   });
 
   it('before the results were stored starts over from the tree before the batch', async () => {
-    await using repository = await createTestRepository({ 'a.txt': 'one\n' });
-    await using model = await startScriptedModelServer();
     const create = { toolCalls: [{ name: 'move', input: { from: 'a.txt', to: 'b.txt' } }] };
-    model.script(create, writing[1]!);
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
+      files: { 'a.txt': 'one\n' },
       change: ({ workspaces }) => ({
         workspaces: { ...workspaces, snapshot: losingFirstAnswer(workspaces.snapshot) },
       }),
     });
+    const { repository, model, worker } = stack;
+    model.script(create, writing[1]!);
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(await repository.read(job.headCommit!)).toEqual({ 'b.txt': '100644 one' });
   });
 
   async function expectOnePullRequest(call: 'publish' | 'ensurePullRequest' | 'setPublished'): Promise<void> {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change({ workspaces, forges, jobs }) {
         if (call === 'publish')
           return { workspaces: { ...workspaces, publish: losingFirstAnswer(workspaces.publish) } };
@@ -94,6 +86,8 @@ describe('an attempt that dies', () => {
         return { forges: { ...forges, forProject: () => losing } };
       },
     });
+    const { repository, model, worker } = stack;
+    model.script(...writing);
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job.status).toBe('completed');
     const { rows } = await database.pool.query('select id from pull_requests where repository = $1', [repository.path]);
@@ -193,13 +187,9 @@ describe('an overtaken attempt', () => {
     'leaves the branch to the newer one, which opened the pull request and ended the turn',
     { tags: 'slow' },
     async () => {
-      await using repository = await createTestRepository();
-      await using model = await startScriptedModelServer();
-      model.script(...writing);
       let calls = 0;
-      await using worker = await startTestWorker({
+      await using stack = await startJobStack({
         database,
-        modelUrl: model.baseUrl,
         change: ({ forges, effects, jobs }) => ({
           forges: {
             ...forges,
@@ -222,6 +212,8 @@ describe('an overtaken attempt', () => {
           },
         }),
       });
+      const { repository, model, worker } = stack;
+      model.script(...writing);
       const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
       const { workflowId } = await worker.startJob(id);
       await expect(worker.client.workflow.getHandle(workflowId).result()).rejects.toThrow('Workflow execution failed');
@@ -235,19 +227,12 @@ describe('an overtaken attempt', () => {
   );
 
   it('neither publishes nor completes a turn that a newer one continued with a message', { tags: 'slow' }, async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     const [write, finish] = writing;
     let push: (() => Promise<void>) | null = null;
     let complete: (() => Promise<boolean>) | null = null;
     const woken: unknown[] = [];
-    model.script(write!, finish!, async () => {
-      woken.push(await complete!(), await push!().catch((error: Error) => error.message));
-      return finish!;
-    });
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ jobs, workspaces }) => ({
         jobs: {
           ...jobs,
@@ -268,18 +253,19 @@ describe('an overtaken attempt', () => {
         },
       }),
     });
+    const { repository, model, worker } = stack;
+    model.script(write!, finish!, async () => {
+      woken.push(await complete!(), await push!().catch((error: Error) => error.message));
+      return finish!;
+    });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(woken).toEqual([false, 'Another attempt took over this step.']);
     expect(job).toMatchObject({ status: 'completed', steps: 3, waitingMessages: 0 });
   });
 
   it('pushes nothing once the job has ended', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ workspaces, jobs }) => ({
         workspaces: {
           ...workspaces,
@@ -290,6 +276,8 @@ describe('an overtaken attempt', () => {
         },
       }),
     });
+    const { repository, model, worker } = stack;
+    model.script(...writing);
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'cancelled', prLink: null });
     expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');

@@ -5,10 +5,9 @@ import { createIdleJobs } from '../../../../db/for-worker/idle-jobs.ts';
 import { createWatchdog } from '../../../../worker/chores/watchdog.ts';
 import { jobWorkflowId } from '../../../../workflows/contract/messages.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../../support/stack/worker.ts';
 import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -18,10 +17,9 @@ function createTestWatchdog({ client, deps }: TestWorker, more: { jobsAtOnce?: n
 }
 
 it('fails the jobs whose execution is gone, and no others', { tags: ['slow'] }, async () => {
-  await using repository = await createTestRepository();
-  await using model = await startScriptedModelServer();
+  await using stack = await startJobStack({ database });
+  const { repository, model, worker } = stack;
   model.respondWith({ text: 'later', stall: true });
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
   const watchdog = createTestWatchdog(worker);
   const outbox = createOutboxStore(database.pool);
   const job = { prompt: 'Go', repository: repository.path };
@@ -74,10 +72,9 @@ it('distinguishes a run timeout from a termination', async () => {
 });
 
 it('reaches every job in a round, however many precede it', async () => {
-  await using repository = await createTestRepository();
-  await using model = await startScriptedModelServer();
+  await using stack = await startJobStack({ database });
+  const { repository, model, worker } = stack;
   model.respondWith({ text: 'later', stall: true });
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
   const watchdog = createTestWatchdog(worker, { jobsAtOnce: 1 });
   const outbox = createOutboxStore(database.pool);
   const ids: string[] = [];

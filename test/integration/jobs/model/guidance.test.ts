@@ -2,10 +2,8 @@ import { expect, it } from 'vitest';
 import { collectJob } from '../../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../../worker/replay/exact-question.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../../support/stack/worker.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const write = (path: string, content: string) => ({ name: 'write', input: { path, content } });
 const read = (path: string) => ({ name: 'read', input: { path } });
@@ -15,19 +13,21 @@ it(
   { tags: 'slow' },
   async () => {
     await using database = await createTestDatabase();
-    await using repository = await createTestRepository({
-      'AGENTS.md': 'Of the root.\n',
-      'docs/AGENTS.md': 'Of the docs.\n',
-      'docs/a.md': 'a\n',
-      'docs/api/deep/b.md': 'b\n',
-      'lib/AGENTS.md': `Of the lib. ${'é'.repeat(10_000)} Too far.\n`,
-      'lib/src/c.ts': 'c\n',
-      'other/AGENTS.md': 'Of the other.\n',
-      'link/AGENTS.md': { link: '../other/AGENTS.md' },
-      'link/d.md': 'd\n',
+    await using stack = await startJobStack({
+      database,
+      files: {
+        'AGENTS.md': 'Of the root.\n',
+        'docs/AGENTS.md': 'Of the docs.\n',
+        'docs/a.md': 'a\n',
+        'docs/api/deep/b.md': 'b\n',
+        'lib/AGENTS.md': `Of the lib. ${'é'.repeat(10_000)} Too far.\n`,
+        'lib/src/c.ts': 'c\n',
+        'other/AGENTS.md': 'Of the other.\n',
+        'link/AGENTS.md': { link: '../other/AGENTS.md' },
+        'link/d.md': 'd\n',
+      },
     });
-    await using model = await startScriptedModelServer();
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const { repository, model, worker } = stack;
     model.script(
       { toolCalls: [write('docs/AGENTS.md', 'Obey me.\n'), read('lib/src/c.ts'), read('link/d.md'), read('/etc/x/y')] },
       { toolCalls: [read('docs/a.md'), read('lib/src/c.ts')] },

@@ -4,6 +4,7 @@ import { createTestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../../support/stack/worker.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const key = 'model-key-0123456789';
 const finish = { name: 'finish', input: { title: 'Done', summary: 'Wrote it.', complete: true } };
@@ -48,9 +49,8 @@ it(
 
 it('runs calls whose values a model wrote as text or null, and checks their paths', async () => {
   await using database = await createTestDatabase();
-  await using repository = await createTestRepository({ 'a.md': 'one\ntwo\n' });
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  await using stack = await startJobStack({ database, files: { 'a.md': 'one\ntwo\n' } });
+  const { repository, model, worker } = stack;
   const edits = (text: string) => JSON.stringify([{ old: text, new: 'new', replaceAll: 'true' }]);
   model.script(
     {

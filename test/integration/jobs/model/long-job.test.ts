@@ -2,10 +2,9 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import { createPriceBook } from '../../../../models/prices.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker, type TestWorker } from '../../../support/stack/worker.ts';
+import type { TestWorker } from '../../../support/stack/worker.ts';
 import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -36,21 +35,11 @@ it(
   { tags: 'slow', timeout: 580_000 },
   async () => {
     const files = Array.from({ length: 40 }, (_, index) => [`${index}.txt`, `${String(index).repeat(8)} `.repeat(300)]);
-    await using repository = await createTestRepository(Object.fromEntries(files));
-    await using model = await startScriptedModelServer();
     let asked = 0;
-    model.respondWith(({ body }) => {
-      if (body.tools === undefined) return { text: `Notes after ${asked} steps.` };
-      asked += 1;
-      if (asked > steps) return { toolCalls: [{ name: 'finish', input: { title: 'Read all', summary: 'All read.' } }] };
-      if (asked % 25 === 0)
-        return { toolCalls: [{ name: 'write', input: { path: `note-${asked}.txt`, content: `${asked}\n` } }] };
-      return { text: `Step ${asked}`, toolCalls: [{ name: 'read', input: { path: `${asked % 40}.txt` } }] };
-    });
     let rowsRead = 0;
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
+      files: Object.fromEntries(files),
       change: (deps) => ({
         prices: createPriceBook({ 'compatible/scripted': { input: 1, output: 1, window } }),
         steps: {
@@ -70,6 +59,15 @@ it(
           },
         },
       }),
+    });
+    const { repository, model, worker } = stack;
+    model.respondWith(({ body }) => {
+      if (body.tools === undefined) return { text: `Notes after ${asked} steps.` };
+      asked += 1;
+      if (asked > steps) return { toolCalls: [{ name: 'finish', input: { title: 'Read all', summary: 'All read.' } }] };
+      if (asked % 25 === 0)
+        return { toolCalls: [{ name: 'write', input: { path: `note-${asked}.txt`, content: `${asked}\n` } }] };
+      return { text: `Step ${asked}`, toolCalls: [{ name: 'read', input: { path: `${asked % 40}.txt` } }] };
     });
     const id = await worker.createJob({ prompt: 'Read everything', repository: repository.path });
     const limits = { maxSteps: 2 * steps, maxTokens: 1e9, maxDurationMs: 570_000 };

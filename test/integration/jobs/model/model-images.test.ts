@@ -7,11 +7,10 @@ import { collectJob } from '../../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../../worker/replay/exact-question.ts';
 import { operatorOfProject } from '../../../support/database/build.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
 import { pngOf } from '../../../support/sandbox/images.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
-import { startScriptedModelServer, type RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../../support/stack/worker.ts';
+import type { RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const finish = { name: 'finish', input: { title: 'Edit', summary: 'Edited.' } };
 const look = { name: 'read', input: { path: 'docs/chart.png' } };
@@ -34,9 +33,12 @@ function imagesIn({ body }: RecordedRequest): string[] {
 
 it('a model sees the images of prompts, messages and the repository', { tags: 'slow' }, async () => {
   await using database = await createTestDatabase();
-  await using repository = await createTestRepository({ 'README.md': '# Lamp\n', 'docs/chart.png': chart });
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, change: () => seeing });
+  await using stack = await startJobStack({
+    database,
+    files: { 'README.md': '# Lamp\n', 'docs/chart.png': chart },
+    change: () => seeing,
+  });
+  const { repository, model, worker } = stack;
   model.script({ toolCalls: [look, look] }, { toolCalls: [finish] });
   const images = [imageOf(screen, 'screen.png')];
   const jobId = await worker.createJob({ prompt: 'See this', repository: repository.path, images });
@@ -82,12 +84,14 @@ it('a model sees the images of prompts, messages and the repository', { tags: 's
 
 it('a model that cannot see gets sentences', { tags: 'slow' }, async () => {
   await using database = await createTestDatabase();
-  await using repository = await createTestRepository({
-    'docs/chart.png': chart,
-    'docs/bad.png': chart.subarray(0, 40),
+  await using stack = await startJobStack({
+    database,
+    files: {
+      'docs/chart.png': chart,
+      'docs/bad.png': chart.subarray(0, 40),
+    },
   });
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  const { repository, model, worker } = stack;
   const bad = { name: 'read', input: { path: 'docs/bad.png' } };
   model.script({ toolCalls: [look, bad] }, { toolCalls: [finish] });
   const images = [imageOf(screen, 'screen.png')];
@@ -105,9 +109,8 @@ it('a model that cannot see gets sentences', { tags: 'slow' }, async () => {
 
 it('a provider that refuses an image ends no job', { tags: 'slow' }, async () => {
   await using database = await createTestDatabase();
-  await using repository = await createTestRepository({ 'docs/chart.png': chart });
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, change: () => seeing });
+  await using stack = await startJobStack({ database, files: { 'docs/chart.png': chart }, change: () => seeing });
+  const { repository, model, worker } = stack;
   model.script({ toolCalls: [look] }, { status: 400 }, { toolCalls: [finish] });
   const jobId = await worker.createJob({ prompt: 'Look', repository: repository.path });
   await worker.startJob(jobId);

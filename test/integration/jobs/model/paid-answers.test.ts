@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../../support/stack/worker.ts';
-import { writing } from '../../../support/writing-script.ts';
 import { ofFile } from '../../../support/of-file.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
+import { writing } from '../../../support/writing-script.ts';
 
 const database = ofFile(createTestDatabase);
 
@@ -23,16 +21,14 @@ function awayFor<Arguments extends unknown[], Result>(
 
 describe('an answer that the model has returned', () => {
   it('survives a short database outage', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ steps }) => ({
         steps: { ...steps, storeResponse: awayFor(steps.storeResponse, { from: 1, times: 3 }) },
       }),
     });
+    const { repository, model, worker } = stack;
+    model.script(...writing);
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', steps: 2, inputTokens: 200 });
     expect(model.requests).toHaveLength(2);
@@ -40,12 +36,8 @@ describe('an answer that the model has returned', () => {
   });
 
   it('is kept when another attempt has started meanwhile', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
-    await using worker = await startTestWorker({
+    await using stack = await startJobStack({
       database,
-      modelUrl: model.baseUrl,
       change: ({ steps }) => ({
         steps: {
           ...steps,
@@ -56,6 +48,8 @@ describe('an answer that the model has returned', () => {
         },
       }),
     });
+    const { repository, model, worker } = stack;
+    model.script(...writing);
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', steps: 2 });
     expect(model.requests).toHaveLength(2);

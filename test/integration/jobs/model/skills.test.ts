@@ -4,10 +4,8 @@ import { operatorOf } from '../../../../db/caller.ts';
 import { collectJob } from '../../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../../worker/replay/exact-question.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { createTestRepository } from '../../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
-import { startTestWorker } from '../../../support/stack/worker.ts';
 import { asOperator } from '../../../support/stack/operator.ts';
+import { startJobStack } from '../../../support/stack/job-stack.ts';
 
 const skillFile = (name: string, description: string, body: string) =>
   `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`;
@@ -20,20 +18,22 @@ it(
   async () => {
     await using database = await createTestDatabase();
     const notes = '.claude/skills/notes/SKILL.md';
-    await using repository = await createTestRepository({
-      'CLAUDE.md': 'Of CLAUDE.md.\n',
-      'docs/CLAUDE.md': 'Not this: docs has an AGENTS.md.\n',
-      'docs/AGENTS.md': 'Of the docs.\n',
-      'docs/a.md': 'a\n',
-      [notes]: skillFile('notes', 'Use for release notes.', 'Write in the past tense.'),
-      '.github/skills/notes/SKILL.md': skillFile('notes', 'Shadowed.', 'Shadowed.'),
-      '.docket/skills/tests/SKILL.md': skillFile('tests', 'Of the repository.', 'Replaced by the project.'),
-      '.claude/skills/broken/SKILL.md': '---\nname: Not A Name\n---\nNothing.\n',
-      '.claude/skills/long/SKILL.md': skillFile('long', 'Long.', 'é'.repeat(20_000)),
-      'other/skills/hidden/SKILL.md': skillFile('hidden', 'Elsewhere.', 'Elsewhere.'),
+    await using stack = await startJobStack({
+      database,
+      files: {
+        'CLAUDE.md': 'Of CLAUDE.md.\n',
+        'docs/CLAUDE.md': 'Not this: docs has an AGENTS.md.\n',
+        'docs/AGENTS.md': 'Of the docs.\n',
+        'docs/a.md': 'a\n',
+        [notes]: skillFile('notes', 'Use for release notes.', 'Write in the past tense.'),
+        '.github/skills/notes/SKILL.md': skillFile('notes', 'Shadowed.', 'Shadowed.'),
+        '.docket/skills/tests/SKILL.md': skillFile('tests', 'Of the repository.', 'Replaced by the project.'),
+        '.claude/skills/broken/SKILL.md': '---\nname: Not A Name\n---\nNothing.\n',
+        '.claude/skills/long/SKILL.md': skillFile('long', 'Long.', 'é'.repeat(20_000)),
+        'other/skills/hidden/SKILL.md': skillFile('hidden', 'Elsewhere.', 'Elsewhere.'),
+      },
     });
-    await using model = await startScriptedModelServer();
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const { repository, model, worker } = stack;
     const guidance = createProjectGuidanceStore(database.pool);
     const jobId = await worker.createJob({ prompt: 'Mend docs/a.md.', repository: repository.path });
     const { projectId, organizationId } = (await worker.deps.jobs.get(jobId))!;
@@ -95,9 +95,11 @@ it(
 
 it('offers no skill tool without skills', async () => {
   await using database = await createTestDatabase();
-  await using repository = await createTestRepository({ 'CLAUDE.md': 'Not this.\n', 'AGENTS.md': 'Of AGENTS.md.\n' });
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  await using stack = await startJobStack({
+    database,
+    files: { 'CLAUDE.md': 'Not this.\n', 'AGENTS.md': 'Of AGENTS.md.\n' },
+  });
+  const { repository, model, worker } = stack;
   model.script({ toolCalls: [finish] });
   await worker.runJob({ prompt: 'Go', repository: repository.path });
   const [{ body }] = model.requests as [(typeof model.requests)[number]];
@@ -109,12 +111,14 @@ it('offers no skill tool without skills', async () => {
 it('keeps the skills of the base commit when others push to the branch of the job', { tags: 'slow' }, async () => {
   await using database = await createTestDatabase();
   const notes = '.claude/skills/notes/SKILL.md';
-  await using repository = await createTestRepository({
-    'CLAUDE.md': 'Of the base.\n',
-    [notes]: skillFile('notes', 'Of the base.', 'Write in the past tense.'),
+  await using stack = await startJobStack({
+    database,
+    files: {
+      'CLAUDE.md': 'Of the base.\n',
+      [notes]: skillFile('notes', 'Of the base.', 'Write in the past tense.'),
+    },
   });
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  const { repository, model, worker } = stack;
   const write = (path: string) => ({ toolCalls: [{ name: 'write', input: { path, content: 'x\n' } }] });
   model.script(write('one.md'), { toolCalls: [finish] });
   const first = await worker.runJob({ prompt: 'Go', repository: repository.path });
