@@ -62,7 +62,7 @@ export function verdictOf(error: unknown): Verdict {
   if (code !== null && fileSystemCodes.has(code)) {
     return rule(FailureType.ToolFailure, 2, `The worker could not write its working copy (${code}).`);
   }
-  return rule(FailureType.Internal, 5, 'Something unexpected went wrong; the log of the worker has the cause.');
+  return rule(FailureType.Internal, 5, 'An unexpected error occurred; the log of the worker has the cause.');
 }
 
 function rule(category: FailureType, tolerated: number | null, message: string): Verdict {

@@ -65,7 +65,7 @@ interface Setup extends Turn {
   description: Description;
   settings: EnvironmentSettings;
   script: string;
-  /** Time that packages took of what setup may. */
+  /** Time that packages took, which counts toward the limit of setup. */
   spentMs: number;
   /** The file system that the commands of the job see, too; null for the worker's own programs. */
   root: SandboxRoot | null;
@@ -114,7 +114,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
       return { ...environment, layer: setup.key };
     } catch (error) {
       if (description.isOwn || !isSetupFailure(error)) throw error;
-      await notify(ref, `The job goes on without what the setup of ${description.name} installs.`);
+      await notify(ref, `The job continues without what the setup of ${description.name} installs.`);
       return environment;
     }
   }
@@ -171,7 +171,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
     return layer;
   }
 
-  /** Runs setup with what package managers have downloaded for the project, or without it where there is no room. */
+  /** Runs setup with the package caches of the project, or without them if there is no room. */
   async function build(setup: Setup, folder: string, claim: LayerToBuild): Promise<StoredLayer> {
     const { job, settings, spentMs, signal } = setup;
     const mostBytes = settings.setup.limits.diskBytes * largestCache;

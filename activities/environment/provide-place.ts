@@ -38,7 +38,7 @@ type Place = Pick<PreparedEnvironment, 'image' | 'packages'>;
 export interface Places {
   /**
    * Returns the image and the packages of an environment, once they are on this worker, with the time that packages took.
-   * Without those that a file of another product names, the job goes on.
+   * Without those that a file of another product names, the job continues.
    */
   decide(turn: Turn, described: Described): Promise<{ place: Place; spentMs: number }>;
   /** Installs the packages of a turn again where this worker lacks them, and returns the time that it took. */
@@ -50,7 +50,7 @@ export function createPlaces({ commands, ceilings, events, secrets, notify }: Pl
   /** Installations for files of other products that failed. */
   const failures = new Map<string, { failure: string; atMs: number }>();
 
-  /** Without an image that a file of another product names, the job goes on. */
+  /** Without an image that a file of another product names, the job continues. */
   async function imageOf({ ref, signal }: Turn, { environment, name, isOwn }: Description): Promise<string | null> {
     const { image = null } = environment;
     // pulled now, while the activity has the time for it
@@ -61,7 +61,7 @@ export function createPlaces({ commands, ceilings, events, secrets, notify }: Pl
     } catch (error) {
       signal.throwIfAborted();
       if (isOwn || image === null || !(error instanceof ImageError)) throw error;
-      await notify(ref, `The job goes on without the image of ${name}. ${error.message}`);
+      await notify(ref, `The job continues without the image of ${name}. ${error.message}`);
       await pull(null);
       return null;
     }
@@ -125,7 +125,7 @@ export function createPlaces({ commands, ceilings, events, secrets, notify }: Pl
     if (environment.packages === undefined || image !== (environment.image ?? null)) return without;
     const place = { image, packages: environment.packages };
     const goOnWithout = async () => {
-      await notify(turn.ref, `The job goes on without the packages of ${name}.`);
+      await notify(turn.ref, `The job continues without the packages of ${name}.`);
       return without;
     };
     const { hosts, seconds } = described.settings.setup;

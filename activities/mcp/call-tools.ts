@@ -27,7 +27,7 @@ export interface ToolCaller extends AsyncDisposable {
   call: CallServer;
 }
 
-/** Time for all calls of a batch, which has to end within the time of its activity. */
+/** Timeout of all calls of a batch, which must end before its activity times out. */
 const batchMs = 4 * 60_000;
 const longestCallMs = 60_000;
 const leastMs = 1_000;
@@ -49,7 +49,7 @@ export function createToolCaller(
   async function connect(name: string): Promise<McpSession> {
     const { servers, credentials } = await toolServers.read(job.project.id);
     const server = servers.find((one) => one.name === name);
-    if (server === undefined) throw new McpProblem('is no longer one of the project');
+    if (server === undefined) throw new McpProblem('is no longer a server of the project');
     const values = [...(credentials[name] ?? [])];
     secrets.learn(job.project.id, secretsOfValues(values));
     // calls end before the server
@@ -59,7 +59,7 @@ export function createToolCaller(
     return openMcpSession(access, { job, server, values, lifeMs, signal });
   }
 
-  /** A server that could not be reached is not asked again in this batch. */
+  /** A server that could not be reached is not called again in this batch. */
   function sessionOf(name: string): Promise<McpSession> {
     const known = sessions.get(name);
     if (known !== undefined) return known;

@@ -82,7 +82,7 @@ export function createCommandTransport(
 function messageIn(line: string): JSONRPCMessage {
   const parsed = JSONRPCMessageSchema.safeParse(jsonIn(line));
   if (parsed.success) return parsed.data;
-  throw new McpProblem('wrote text to its standard output that is no message of the protocol');
+  throw new McpProblem('wrote text to its standard output that is not an MCP message');
 }
 
 function jsonIn(line: string): unknown {

@@ -117,7 +117,7 @@ async function answered(response: Promise<IncomingMessage>): Promise<IncomingMes
 }
 
 function refusalOf(status: number): string | null {
-  if (status >= 300 && status < 400) return 'redirects, which is not followed';
+  if (status >= 300 && status < 400) return 'redirects, and redirects are not followed';
   if (status === 401 || status === 403) {
     return `asks for authorization (${status}): set its headers in the project; signing in with OAuth is not supported`;
   }

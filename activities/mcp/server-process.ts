@@ -55,7 +55,7 @@ const mostDetail = 64 * 1024;
 export type ServerProcess = Awaited<ReturnType<typeof startServer>>;
 
 /**
- * Starts a server in a sandbox of its own, with its values, its packages and nothing of the job: no file that an agent
+ * Starts a server in its own sandbox, with its values, its packages and nothing of the job: no file that an agent
  * may have written takes part in a process with secrets. Throws McpProblem.
  */
 export async function startServer(
@@ -155,6 +155,6 @@ function problemOfEnd({ exitCode, stopped, output }: CommandEnd): McpProblem {
 const stopReasons = {
   memory: 'exceeded its memory limit',
   disk: 'exceeded its disk limit',
-  timeout: 'was stopped, because its time was over',
+  timeout: 'exceeded its time limit',
   output: 'wrote too much to its standard error',
 };

@@ -9,10 +9,10 @@ export interface FallbackDeps {
   access: Pick<JobAccess, 'activeJob'>;
 }
 
-/** Failed calls of a step after which another model is asked: its cache is cold, so one failure is no reason. */
+/** Failed calls of a step after which a fallback is used. Its cache is cold, so one failure is not enough. */
 const failuresBeforeNext = 3;
 
-/** Returns the model that a call asks: the first that is not left out, else the one that was left out first. */
+/** Returns the model to call: the first that is not skipped, else the one that was skipped earliest. */
 export function modelToAsk({
   model,
   models,
@@ -33,7 +33,7 @@ export function createFallback({ modelFailures, access }: FallbackDeps) {
     const job = await access.activeJob(ref);
     const downModels = [...job.downModels.filter((one) => one !== outage.model), outage.model];
     const isLast = job.models.every((one) => downModels.includes(one));
-    // the last one has the usual retries; in place of one that is gone, another is tried once more
+    // the last one has the usual retries; instead of one that is gone, another is tried once more
     if (isLast && (!outage.isGone || failures > 1 || job.models.length === 1)) return failures;
     await modelFailures.leaveOut(ref, outage.model, noticeOf(outage, modelToAsk({ ...job, downModels })));
     return 'retry-now';
@@ -42,5 +42,5 @@ export function createFallback({ modelFailures, access }: FallbackDeps) {
 
 function noticeOf({ model, isGone }: ModelOutage, next: string): string {
   const problem = isGone ? 'is not available' : 'does not answer';
-  return `The model ${model} ${problem}; ${next} is asked instead for ${modelDownMinutes} minutes.`;
+  return `The model ${model} ${problem}; ${next} is used instead for ${modelDownMinutes} minutes.`;
 }

@@ -89,7 +89,7 @@ function noteOf({ server, problem, detail }: ServerNotice) {
 function hostNote(wanted: readonly string[], allowed: readonly string[]) {
   const unreached = wanted.filter((host) => !allowed.includes(host));
   if (unreached.length === 0) return null;
-  const text = `Web pages of ${unreached.join(', ')} cannot be fetched, or not all: DOCKET_FETCH_HOSTS of the worker does not list them.`;
+  const text = `Some or all web pages of ${unreached.join(', ')} cannot be fetched: DOCKET_FETCH_HOSTS of the worker does not list them.`;
   return { kind: 'fetch-hosts' as const, text, notice: text };
 }
 

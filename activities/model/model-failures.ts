@@ -112,7 +112,7 @@ export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
   if (finalStatuses.has(statusCode))
     return refused(`The model provider rejected the request with status ${statusCode}.${advice[statusCode] ?? ''}`);
   if (statusCode >= 300 && statusCode < 400)
-    return refused('The model provider redirects to another address, which is not followed. Check its base URL.');
+    return refused('The model provider redirects to another address. Check its base URL.');
   if (statusCode < 400) return unavailable("The model provider's response could not be used.");
   return {
     ...unavailable(`The model provider answered with status ${statusCode}.`),
@@ -120,14 +120,14 @@ export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
   };
 }
 
-/** Longest wait that a provider may ask for before another model is asked. */
+/** Longest wait that a provider may request before a fallback is used. */
 const longestWaitForModel = 60_000;
 
 export interface ModelOutage {
   model: string;
   /** Whether the model does not exist, so that a retry fails in the same way. */
   isGone: boolean;
-  /** Whether another model is asked without a retry. */
+  /** Whether a fallback is used without a retry. */
   isCertain: boolean;
 }
 

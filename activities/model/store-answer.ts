@@ -49,7 +49,12 @@ export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): 
     const hasTools = transcript.steps.some(({ toolsHash }) => toolsHash === hash);
     const notices: NewJobEvent[] =
       answer.ignoresEffort && isFirst
-        ? [{ type: 'notice', data: { text: `The model ${model} has no reasoning effort; the setting is ignored.` } }]
+        ? [
+            {
+              type: 'notice',
+              data: { text: `The model ${model} does not support reasoning effort; the setting is ignored.` },
+            },
+          ]
         : [];
     const stored = {
       jobId,

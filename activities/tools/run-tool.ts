@@ -27,7 +27,7 @@ const inputOf = (maxSeconds: number) =>
       .string()
       .min(1)
       .max(20_000)
-      .refine((text) => text.isWellFormed() && !text.includes('\0'), 'holds a NUL or half a character')
+      .refine((text) => text.isWellFormed() && !text.includes('\0'), 'contains a NUL or an unpaired surrogate')
       .describe('One or more lines of shell'),
     seconds: z.int().min(1).max(maxSeconds).default(maxSeconds).describe('How long it may run'),
   });
@@ -76,7 +76,7 @@ export function createRunTool(options: RunToolOptions): AgentTool {
   return { ...tool, inputSchema };
 }
 
-/** Tells the agent what its command may have left behind, because all of it would be published. */
+/** Lists the new files of a command for the agent, because all of them would be published. */
 function newFilesNote(paths: readonly string[]): string {
   if (paths.length === 0) return '';
   return `\n[New files of this answer: ${namesText(paths)}. Delete what does not belong to the change.]`;

@@ -115,7 +115,7 @@ export function createWebhookActivities(deps: WebhookActivityDeps) {
 
 function problemWith(statusCode: number): string {
   if (statusCode >= 300 && statusCode < 400 && statusCode !== 304) {
-    return `The receiver responded with a redirect (${statusCode}), which is not followed. Set the webhook's URL to its target.`;
+    return `The receiver responded with a redirect (${statusCode}). Redirects are not followed; set the webhook's URL to the target.`;
   }
   return `The receiver responded with ${statusCode}; a status from 200 to 299 acknowledges the message.`;
 }

@@ -76,7 +76,7 @@ const settings = {
   allowedRepositories: z
     .array(z.string().max(2_048))
     .max(mostEntries)
-    .meta({ description: 'Further repositories that jobs may name.' }),
+    .meta({ description: 'Additional repositories that jobs may use.' }),
   forgeUrl: forgeUrlSchema.nullable().meta({ description: "Null for the root of the repository's server." }),
   reviewers: marks,
   labels: marks,

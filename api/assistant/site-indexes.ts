@@ -171,7 +171,7 @@ export class SiteIndexes {
       return entries.filter(({ site }) => changed.has(keyOf(site)));
     } catch (error) {
       for (const entry of entries) entry.retryAt = performance.now() + retryAfterMs;
-      this.#deps.logger.warn({ err: error }, 'newer indexes could not be looked for');
+      this.#deps.logger.warn({ err: error }, 'newer indexes could not be checked');
       return [];
     }
   }

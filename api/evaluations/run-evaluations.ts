@@ -76,7 +76,7 @@ export function createEvaluationRuns(deps: EvaluationRunDeps): () => Promise<voi
         error instanceof UnaffordableError || error instanceof ApiError || error instanceof UnknownModelError;
       // otherwise the store or another part is down: the lease expires, and the evaluation continues
       if (isExplained) await evaluationRuns.end(id, { state: 'failed', notice: error.message });
-      else log.error({ err: error, evaluation: id }, 'an evaluation broke off; continuing later');
+      else log.error({ err: error, evaluation: id }, 'an evaluation was interrupted; continuing later');
     }
   }
 

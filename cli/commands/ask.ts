@@ -26,7 +26,7 @@ export function addAskCommand(program: Command, context: CommandContext): void {
     .action(async (question: string, options: { site?: string }, command: Command) => {
       const { api, local } = await connect(context, command, 'assistant');
       const domain = options.site ?? (context.env['DOCKET_SITE'] || local?.domain);
-      if (domain === undefined) throw new CommandError('Name the site with --site or DOCKET_SITE.', { exitCode: 2 });
+      if (domain === undefined) throw new CommandError('Set the site with --site or DOCKET_SITE.', { exitCode: 2 });
       const write = isJson(command) ? () => {} : (text: string) => process.stdout.write(plain(text));
       const { answer, sources } = await whole(askQuestion(api, { domain, question, write }));
       if (isJson(command)) return print(JSON.stringify({ answer, sources }, null, 2));

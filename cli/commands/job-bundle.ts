@@ -84,6 +84,6 @@ async function onFile<Result>(file: string, work: () => Promise<Result>): Promis
   } catch (cause) {
     const code = codeOf(cause);
     if (code === null || !fileProblems.has(code)) throw cause;
-    throw new CommandError(`The file ${JSON.stringify(file)} cannot be used (${code}). Name another file.`, { cause });
+    throw new CommandError(`The file ${JSON.stringify(file)} cannot be used (${code}). Use another file.`, { cause });
   }
 }

@@ -34,7 +34,7 @@ export async function watchJob(api: Api, ref: JobRef, { json, after }: { json: b
       report(event);
       if (event.type !== 'waiting') continue;
       const job = await getJob(api, ref);
-      // otherwise a person has decided since, and the events go on
+      // otherwise a person has decided since, and the events continue
       if (job.details.waiting?.turn === event.turn) return printWait(job, json);
     }
     const job = await getJob(api, ref);
@@ -59,7 +59,7 @@ function printWait(job: AgentJob, json: boolean): void {
   const next = (wait.for === 'approval' ? [`approve ${job.id}`, `reject ${job.id}`] : [`message ${job.id} ANSWER`])
     .map((action) => `"docket job ${action} --turn ${wait.turn}"`)
     .join(' or ');
-  throw new CommandError(`The job waits for ${waitsFor(wait)}. Go on with ${next}.`, { exitCode: waiting });
+  throw new CommandError(`The job waits for ${waitsFor(wait)}. Continue with ${next}.`, { exitCode: waiting });
 }
 
 function printEnd(job: AgentJob, json: boolean): void {

@@ -55,7 +55,7 @@ function addCreate(group: Command, context: CommandContext): void {
         'none',
       ] as const),
     )
-    .option('--ask', 'let the agent put questions to you and wait for the answer')
+    .option('--ask', 'let the agent ask you questions and wait for the answers')
     .option('--no-ask', "do not let it (default: the project's setting)")
     .option('--idempotency-key <key>', 'a second command with the same key returns the job of the first')
     .option(...watchOption)
@@ -139,7 +139,7 @@ function addReaders(group: Command, context: CommandContext): void {
     async ({ api, ref }, { turn, step }) => {
       const path = step === undefined || turn === undefined ? null : { ...ref, turn, step };
       if ((turn === undefined) !== (step === undefined))
-        throw new CommandError('--turn and --step come together.', { exitCode: 2 });
+        throw new CommandError('Use --turn and --step together.', { exitCode: 2 });
       const patch =
         path === null
           ? await bodyOf(api.GET('/v2/agent/{projectId}/job/{id}/diff', { params: { path: ref }, parseAs: 'text' }))
@@ -160,7 +160,7 @@ function addActions(group: Command, context: CommandContext): void {
     group
       .command('message')
       .description('send a follow-up message; a job that has ended continues on the same branch and pull request')
-      .option('--turn <number>', 'refuse if the job no longer waits with the question of this turn', readInteger)
+      .option('--turn <number>', 'refuse if the job no longer waits for an answer to this turn', readInteger)
       .option('--merge-base', 'first merge the base branch, for a pull request with conflicts or behind its base')
       .option(...imageOption)
       .option('--idempotency-key <key>', 'a second command with the same key sends nothing')
@@ -184,7 +184,7 @@ function addActions(group: Command, context: CommandContext): void {
     group
       .command('approve')
       .description('approve the plan of a job, which the agent then carries out')
-      .option('--turn <number>', 'refuse if there is a newer plan than the one of this turn', readInteger)
+      .option('--turn <number>', 'refuse if there is a newer plan than that of this turn', readInteger)
       .option('--comment <text>', 'a comment for the agent'),
     context,
     ({ api, ref, command }, body) =>
@@ -195,7 +195,7 @@ function addActions(group: Command, context: CommandContext): void {
     group
       .command('reject')
       .description('reject the plan of a job, which ends the job')
-      .option('--turn <number>', 'refuse if there is a newer plan than the one of this turn', readInteger)
+      .option('--turn <number>', 'refuse if there is a newer plan than that of this turn', readInteger)
       .option('--reason <text>', "becomes a part of the job's message"),
     context,
     ({ api, ref, command }, body) =>
@@ -207,13 +207,13 @@ function addActions(group: Command, context: CommandContext): void {
   );
 
   onJob(
-    group.command('archive').description('archive a job that has ended; it takes no messages until it is unarchived'),
+    group.command('archive').description('archive a job that has ended; it accepts no messages until it is unarchived'),
     context,
     ({ api, ref, command }) =>
       printAnswer(command, api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: { path: ref } })),
   );
 
-  onJob(group.command('unarchive').description('undo the archiving of a job'), context, ({ api, ref, command }) =>
+  onJob(group.command('unarchive').description('unarchive a job'), context, ({ api, ref, command }) =>
     printAnswer(command, api.POST('/v2/agent/{projectId}/job/{id}/unarchive', { params: { path: ref } })),
   );
 
@@ -233,7 +233,7 @@ function addActions(group: Command, context: CommandContext): void {
     group
       .command('fork')
       .description('create a job that continues after a step of another job, on its own branch')
-      .requiredOption('--step <number>', 'the last step that it takes over', readInteger)
+      .requiredOption('--step <number>', 'the last step that the new job continues from', readInteger)
       .option(...turnOption)
       .option('--model <provider/model>', "default: the other job's models; may be repeated", collect)
       .option('--prompt <text>', 'a message that the first new step reads'),

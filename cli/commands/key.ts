@@ -131,7 +131,7 @@ async function captchaOf({ captcha: provider, captchaSecret: file }: CaptchaOpti
   if (provider === 'none') return null;
   if (provider === undefined && file === undefined) return undefined;
   if (provider === undefined || file === undefined)
-    throw new CommandError('Give both --captcha and --captcha-secret.', { exitCode: 2 });
+    throw new CommandError('Use --captcha and --captcha-secret together.', { exitCode: 2 });
   return { provider, secret: (await textOf(file)).trim() };
 }
 

@@ -43,7 +43,7 @@ export function addModelOptions(command: Command, model: string): Command {
   return command
     .option(
       '--model <provider/model>',
-      `${model}; repeat it for models that stand in while those before are down`,
+      `${model}; repeat it for fallback models, used in order while those before are down`,
       collect,
     )
     .addOption(new Option('--effort <effort>', "how much the model thinks (default: the model's own)").choices(efforts))
@@ -102,5 +102,5 @@ export function orNull<Value>(value: Value | '' | undefined): Value | null | und
 /** Throws CommandError when no change was requested. */
 export function checkChange(change: object): void {
   if (Object.values(change).every((value) => value === undefined))
-    throw new CommandError('Name at least one change; --help lists what can be changed.', { exitCode: 2 });
+    throw new CommandError('Use at least one option; --help lists them.', { exitCode: 2 });
 }

@@ -19,7 +19,7 @@ export function createProgram(context: CommandContext): Command {
     .description('runs agent jobs, asks the documentation, and administers projects, sites, keys and webhooks')
     .version(manifest.version)
     .option('--json', 'print JSON')
-    .option('--url <url>', 'address of the service (default: DOCKET_URL, or the local stack)')
+    .option('--url <url>', 'URL of the service (default: DOCKET_URL, or the local stack)')
     .option('--key-file <file>', 'file that holds the API key (default: DOCKET_API_KEY, or the key of the local stack)')
     .showHelpAfterError('(see --help)')
     .exitOverride();
@@ -39,7 +39,7 @@ function addSignInCommand(program: Command, context: CommandContext): void {
     .command('sign-in')
     .description('print a link that signs in to the dashboard, once and within 15 minutes')
     .option('--name <name>', 'name for the audit log')
-    .addOption(new Option('--role <role>', 'the most that the session may do').choices(roles))
+    .addOption(new Option('--role <role>', 'highest role of the session').choices(roles))
     .action(async (body: { name?: string; role?: Role }, command: Command) => {
       const { api, baseUrl } = await connect(context, command);
       const { link } = await answerOf(api.POST('/v1/sign-in-links', { body }));

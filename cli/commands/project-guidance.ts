@@ -19,7 +19,7 @@ interface GuidanceOptions {
 export function addGuidanceCommand(group: Command, context: CommandContext): void {
   group
     .command('guidance')
-    .description('show or change what a project tells its agents')
+    .description('show or change the instructions and skills of a project')
     .argument('<id>', 'the id of the project')
     .option('--instructions <file>', 'Markdown that becomes part of every prompt ("" for none)')
     .option('--skill <file>', 'a SKILL.md; replaces all skills (repeatable; "" for none)', collect)

@@ -29,8 +29,8 @@ export function addMcpCommands(project: Command, context: CommandContext): void 
   );
 
   onProject(group.command('add').description('add a server, or replace the one with this name'))
-    .argument('<name>', 'the name, which its tools begin with')
-    .argument('<url-or-command...>', 'the address for streamable HTTP; or --, a program and its arguments')
+    .argument('<name>', 'the name, with which the names of its tools begin')
+    .argument('<url-or-command...>', 'the URL for streamable HTTP; or --, a program and its arguments')
     .option('--tool <name>', 'a tool that agents may call (repeatable; default: all)', collect)
     .addOption(
       new Option('--read-only <which>', 'which calls may be repeated').choices(['annotated', 'all', 'none'] as const),

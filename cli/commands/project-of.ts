@@ -15,8 +15,8 @@ export async function projectIdOf(api: Api, named: string | undefined): Promise<
   if (only !== undefined && projects.length === 1) return only.id;
   throw new CommandError(
     only === undefined
-      ? 'The organization has no project; "docket project create" makes one.'
-      : 'There are several projects. Name one with --project or DOCKET_PROJECT; "docket project list" shows the ids.',
+      ? 'The organization has no project; "docket project create" creates one.'
+      : 'There are several projects. Choose one with --project or DOCKET_PROJECT; "docket project list" shows the ids.',
     { exitCode: 2 },
   );
 }

@@ -6,13 +6,14 @@ import { printList, printRecord } from './output.ts';
 
 /** Adds `docket project secret set|list|delete`. */
 export function addSecretCommands(project: Command, context: CommandContext): void {
-  const group = project.command('secret').description("secrets that only the setup of a project's jobs has");
+  const group = project.command('secret').description('setup secrets of a project, which agents cannot read');
 
-  onSecret(group.command('set').description('set a secret to what standard input has')).action(
+  onSecret(group.command('set').description('set a secret to the value on standard input')).action(
     async (id: string, name: string, _options: unknown, command: Command) => {
       const { api } = await connect(context, command);
       const value = (await context.readInput()).replace(/\r?\n$/, '');
-      if (value === '') throw new CommandError('Standard input has no value for the secret.', { exitCode: 2 });
+      if (value === '')
+        throw new CommandError('Standard input is empty. Send the value of the secret to it.', { exitCode: 2 });
       const params = { path: { id } };
       printRecord(command, await answerOf(api.POST('/v1/projects/{id}/secrets', { params, body: { name, value } })));
     },

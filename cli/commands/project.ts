@@ -57,7 +57,7 @@ export function addProjectCommands(program: Command, context: CommandContext): v
   const group = program.command('project').description('projects: a repository that agent jobs work on');
 
   addSettings(group.command('create').description('create a project'))
-    .requiredOption('--repository <url>', 'https, ssh or file:/// address of the repository')
+    .requiredOption('--repository <url>', 'https, ssh or file:/// URL of the repository')
     .addOption(
       new Option('--forge <kind>', 'where pull requests are opened, if the host does not determine it').choices(forges),
     )
@@ -133,10 +133,10 @@ function addSettings(command: Command): Command {
   return addModelOptions(command, 'model of its jobs ("" for DOCKET_AGENT_MODEL)')
     .option('--name <name>', 'name (default: the last part of the repository)')
     .option('--ref <branch>', 'branch that jobs start from ("" for the default branch)')
-    .option('--allow <url>', 'another repository that jobs may name (repeatable; "" for none)', collect)
+    .option('--allow <url>', 'another repository that jobs may use (repeatable; "" for none)', collect)
     .option(
       '--forge-url <url>',
-      'address of the forge, if it is not the root of the repository\'s server ("" for the root)',
+      'URL of the forge, if it is not the root of the repository\'s server ("" for the root)',
     )
     .option('--reviewer <login>', 'reviewer of its pull requests (repeatable; "" for none)', collect)
     .option('--label <name>', 'label of its pull requests (repeatable; "" for none)', collect)
@@ -147,7 +147,7 @@ function addSettings(command: Command): Command {
     .option('--run', "let agents run commands in the worker's sandbox (default)")
     .option('--no-run', 'do not let agents run commands')
     .addOption(new Option('--plan <plan>', 'review: a person approves the plan of a job first').choices(plans))
-    .option('--ask', 'let agents put questions to a person')
+    .option('--ask', 'let agents ask a person questions')
     .option('--no-ask', 'do not let them (default)')
     .option('--self-review', 'let agents review their change before it is published (default)')
     .option('--no-self-review', 'do not let them')

@@ -69,7 +69,7 @@ export function addEvaluationCommands(group: Command, context: CommandContext): 
         .choices(['conversations', 'feedback', 'gaps'])
         .makeOptionMandatory(),
     )
-    .option('--limit <number>', 'most of them to add', readInteger, 20)
+    .option('--limit <number>', 'maximum number of questions to add', readInteger, 20)
     .action(
       async (
         domain: string,
@@ -96,7 +96,7 @@ export function addEvaluationCommands(group: Command, context: CommandContext): 
   onSet(group.command('evaluate').description('ask the questions of a set, with one configuration or with two'))
     .option('--model <name>', 'model, as provider/model (default: that of the assistant)')
     .option('--instructions <text>', 'tone and emphasis ("" for none; default: those of the site)')
-    .option('--passages <number>', 'passages that the model is shown (default: 5)', readInteger)
+    .option('--passages <number>', 'number of passages that the model reads (default: 5)', readInteger)
     .option('--query-rewriting <model>', 'model that rewrites follow-up questions ("" for none; default: as the site)')
     .option('--with-model <name>', 'model to compare with')
     .option('--with-instructions <text>', 'tone and emphasis to compare with ("" for none)')

@@ -45,7 +45,7 @@ export function addSiteCommands(program: Command, context: CommandContext): void
   const group = program.command('site').description('documentation sites: the pages that the assistant answers from');
 
   addSettings(group.command('create').description('create a site and index it in the background'))
-    .requiredOption('--domain <name>', 'its identifier in the address of the API')
+    .requiredOption('--domain <name>', 'its identifier in API URLs')
     .action(async (options: SiteOptions & { domain: string }, command: Command) => {
       const { api } = await connect(context, command);
       const body = {
@@ -98,7 +98,7 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     .option('--reader-issuer <name>', 'issuer of the tokens that prove the groups of readers ("" accepts none)')
     .option(
       '--reader-key <file>',
-      'what verifies them: the public key of an Ed25519 pair in PEM, or a shared secret',
+      'file with the key that verifies them: a public Ed25519 key in PEM, or a shared secret',
       readSecretPath,
     )
     .option('--index-guard <set>', 'id of a question set; a new index that is worse for it is not used ("" for none)')
@@ -143,7 +143,7 @@ function addSettings(command: Command): Command {
     .option('--path <folder>', 'folder of the pages below the repository or directory ("" for all of it)')
     .option('--sources <file>', 'JSON file with the sources beside it, as `sources` of the API')
     .option('--ref <branch>', 'branch of the repository ("" for the default branch)')
-    .option('--base-url <url>', 'address of the published site, for links in answers ("" for none)')
+    .option('--base-url <url>', 'URL of the published site, for links in answers ("" for none)')
     .option('--retention-days <days>', 'how long conversations are kept; 0 stores none (default: 30)', readInteger)
     .option('--refresh-minutes <minutes>', 're-index every (minutes); 0 is never (default)', readInteger)
     .option('--answer-budget <dollars>', 'US dollars per day (UTC) for its answers, or "none"', readDollars)
@@ -192,7 +192,7 @@ async function readerTokensOf({ readerIssuer: issuer, readerKey: file }: ReaderO
   if (issuer === '') return null;
   if (issuer === undefined && file === undefined) return undefined;
   if (issuer === undefined || file === undefined)
-    throw new CommandError('Give both --reader-issuer and --reader-key.', { exitCode: 2 });
+    throw new CommandError('Use --reader-issuer and --reader-key together.', { exitCode: 2 });
   const key = await textOf(file);
   return key.includes('-----BEGIN')
     ? { algorithm: 'EdDSA' as const, issuer, publicKey: key }
@@ -216,7 +216,7 @@ async function indexed(api: Api, domain: string): Promise<Site> {
       throw new CommandError(`The site could not be indexed. ${failure.message}`);
     }
     if (Date.now() > deadline)
-      throw new CommandError('The site was not indexed within ten minutes; is a worker running?');
+      throw new CommandError('The site was not indexed within ten minutes. Check that a worker is running.');
     await sleep(pollMs);
   }
 }

@@ -13,12 +13,12 @@ export class ApiProblem extends CommandError {
   readonly status: number;
 
   constructor(status: number, body: unknown) {
-    super(sentenceOf(body) ?? `The server answered ${status}. Is this the address of Docket?`);
+    super(sentenceOf(body) ?? `The server responded with ${status}. Check the URL of Docket (--url, DOCKET_URL).`);
     this.status = status;
   }
 }
 
-export const foreignAnswer = 'The response is not from Docket. Check the address (--url, DOCKET_URL).';
+export const foreignAnswer = 'The response is not from Docket. Check the URL (--url, DOCKET_URL).';
 
 /** Parses JSON of the server by a schema. Throws CommandError. */
 export function parseAnswer<T>(schema: z.ZodType<T>, text: string): T {
@@ -36,7 +36,7 @@ function jsonOf(text: string, context: z.RefinementCtx): unknown {
   }
 }
 
-/** The server was not reached, or the connection broke off. */
+/** The server was not reached, or the connection was interrupted. */
 export class UnreachableError extends CommandError {
   override name = 'UnreachableError';
 }
@@ -52,7 +52,7 @@ export function createApi({ baseUrl, key }: Pick<ApiSettings, 'baseUrl' | 'key'>
       } catch (cause) {
         if (cause instanceof CommandError) throw cause;
         throw new UnreachableError(
-          `Docket does not answer at ${baseUrl}. Check the address (--url, DOCKET_URL) and that the service runs.`,
+          `Docket does not respond at ${baseUrl}. Check the URL (--url, DOCKET_URL) and that the service is running.`,
           { cause },
         );
       }
@@ -63,16 +63,14 @@ export function createApi({ baseUrl, key }: Pick<ApiSettings, 'baseUrl' | 'key'>
 function inPlace(request: Request, response: Response): Response {
   if (response.status < 300 || response.status >= 400) return bounded(request, response);
   const target = response.headers.get('Location')?.slice(0, 300) ?? 'another address';
-  throw new CommandError(
-    `The server redirects to ${target}. If Docket is there, name that address (--url, DOCKET_URL).`,
-  );
+  throw new CommandError(`The server redirects to ${target}. If Docket is there, use that URL (--url, DOCKET_URL).`);
 }
 
 /** Returns the response. Throws ApiProblem for a 404 that a path in the address may have caused. */
 async function found(baseUrl: string, response: Response): Promise<Response> {
   if (response.status !== 404 || new URL(baseUrl).pathname === '/') return response;
   const sentence = sentenceOf(await response.json().catch(() => null)) ?? 'Not found.';
-  const error = `${sentence} If Docket is not below the path of ${baseUrl}, leave the path out (--url, DOCKET_URL).`;
+  const error = `${sentence} If Docket is not below the path of ${baseUrl}, omit the path (--url, DOCKET_URL).`;
   throw new ApiProblem(404, { error });
 }
 
@@ -84,7 +82,7 @@ const longestBundle = 4 * 1024 ** 3;
 /** Each message of a stream is bounded where it is read, but not the stream. */
 const longestStreams: Record<string, number> = { 'text/event-stream': Infinity, 'application/gzip': longestBundle };
 
-/** Bounds an answer, because a foreign server may send one without end, whatever it calls it. */
+/** Limits the size of a response, because a foreign server may send one without end. */
 function bounded(request: Request, response: Response): Response {
   const accepted = request.headers.get('Accept') ?? '';
   const longest = (response.ok ? longestStreams[accepted] : undefined) ?? longestAnswer;
@@ -138,7 +136,7 @@ export async function streamOf(call: Unread | Promise<Unread>) {
   throw new ApiProblem(response.status, error);
 }
 
-/** Waits for what reads a stream. A connection that breaks off is a TypeError of fetch. */
+/** Waits for the reader of a stream. fetch reports a lost connection as a TypeError. */
 export async function whole<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;

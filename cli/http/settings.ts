@@ -35,7 +35,7 @@ export async function readApiSettings(
   const baseUrl = addressOf(named || found?.baseUrl);
   // a checkout of another person's repository may contain a `.docket` folder, too
   if (!named && !env['DOCKET_HOME'] && !isOnThisMachine(baseUrl))
-    throw new CommandError(`${home} leads to ${baseUrl}. If you trust that address, name it (--url, DOCKET_URL).`);
+    throw new CommandError(`${home} points to ${baseUrl}. If you trust that URL, set it (--url, DOCKET_URL).`);
   const local = found !== null && new URL(found.baseUrl).origin === new URL(baseUrl).origin ? found : null;
   const given = [
     ...(keyFile === undefined ? [] : [{ source: keyFile, key: await keyIn(keyFile) }]),
@@ -53,25 +53,25 @@ export async function readApiSettings(
   const known = kind === 'admin' ? local?.adminKey : local?.assistantKey;
   // another account may have written the file, or listens on the port in its address
   if (own !== undefined && own !== known && !named && !env['DOCKET_HOME'])
-    throw new CommandError(`The key is sent only to an address that you name. If you mean ${baseUrl}, set DOCKET_URL.`);
+    throw new CommandError(`The key is sent only to a URL that you set. If you mean ${baseUrl}, set DOCKET_URL.`);
   const key = own ?? known;
   if (key !== undefined) return { baseUrl, key, local };
   throw new CommandError(
     kind === 'admin'
-      ? 'An admin key (svc_…) is required. Set DOCKET_API_KEY, or name the file that holds it with --key-file.'
-      : 'An assistant key (svc_dsc_…) is required. Set DOCKET_ASSISTANT_KEY; "docket key create --kind assistant" makes one.',
+      ? 'An admin key (svc_…) is required. Set DOCKET_API_KEY, or pass the file that holds it with --key-file.'
+      : 'An assistant key (svc_dsc_…) is required. Set DOCKET_ASSISTANT_KEY; "docket key create --kind assistant" creates one.',
   );
 }
 
 function addressOf(text: string | undefined): string {
   if (text === undefined)
     throw new CommandError(
-      'The address of Docket is not known. Set DOCKET_URL and DOCKET_API_KEY, or start a local stack with "npm start".',
+      'The URL of Docket is unknown. Set DOCKET_URL and DOCKET_API_KEY, or start a local stack with "npm start".',
     );
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '')
     throw new CommandError(
-      'The address of Docket must be an http or https URL without a user name or password, such as https://docket.example.com.',
+      'The URL of Docket must be an http or https URL without a user name or password, such as https://docket.example.com.',
     );
   return url.href.replace(/(?<!\/)\/+$/, '');
 }

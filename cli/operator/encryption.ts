@@ -46,8 +46,8 @@ async function rotate({ stores, encryptionKeys, temporal }: OperatorContext): Pr
   const lost = unopened.get(first.id) ?? 0;
   if (lost > 0) {
     throw new CommandError(
-      `Stored secrets that name the key "${first.id}" and are not opened by its value in DOCKET_ENCRYPTION_KEYS: ${lost}. It had ` +
-        'another value when they were sealed. Nothing was changed. Give it that value again, or give the new value an id of its own.',
+      `The value of the key "${first.id}" in DOCKET_ENCRYPTION_KEYS does not decrypt ${lost} stored secrets, which an earlier value of ` +
+        'the key encrypted. Nothing was changed. Restore the earlier value, or give the new value another id.',
     );
   }
   const resealed = await sealedValues.reseal();
@@ -58,7 +58,7 @@ async function rotate({ stores, encryptionKeys, temporal }: OperatorContext): Pr
   const temporalKeys = await resealTemporal({ temporal, encryptionKeys, scheduleIds });
   // counted last: an execution that ends in the meantime is counted here if it was not counted there
   const waiting = await sealedValues.countWaitingHistories();
-  console.error(`Sealed anew: ${resealed} secrets, ${temporalKeys?.resealedSchedules ?? 0} schedules.`);
+  console.error(`Re-encrypted: ${resealed} secrets, ${temporalKeys?.resealedSchedules ?? 0} schedules.`);
   if (temporalKeys === null)
     console.error('Temporal does not respond, so the keys that it needs are unknown. Run this again.');
 
@@ -79,9 +79,9 @@ async function rotate({ stores, encryptionKeys, temporal }: OperatorContext): Pr
     return { id, values, schedules, openExecutions, state: stateOf() };
 
     function stateOf(): string {
-      if (id === first?.id) return 'seals';
+      if (id === first?.id) return 'encrypts';
       if (!configured.includes(id)) return 'needed and missing: add it to DOCKET_ENCRYPTION_KEYS';
-      if (unopened.has(id)) return 'needed with the value it had when these secrets were sealed, which is another one';
+      if (unopened.has(id)) return 'needed with an earlier value: its current one does not decrypt these secrets';
       if (isUsed) return 'needed';
       if (waiting > 0) return `needed until ${waiting} histories of ended turns are stored`;
       return 'can be removed, once every process has the new list';

@@ -18,7 +18,7 @@ export const replayBundle: ReplayBundle = async (bundle, options) => {
     await replay(bundle, options);
   } catch (cause) {
     if (!(cause instanceof ZodError)) throw cause;
-    throw new CommandError('A record of the bundle cannot be read. Download it again with "docket job bundle".', {
+    throw new CommandError('The bundle is damaged. Download it again with "docket job bundle".', {
       cause,
     });
   }

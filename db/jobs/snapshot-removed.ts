@@ -4,7 +4,7 @@ export class SnapshotRemovedError extends Error {
 
   constructor() {
     super(
-      'These files were deleted to free space. Those of the newest step, of pull requests and of the end of each turn are kept longest.',
+      'These files were deleted to free space. Files of the newest step, of pull requests and of the last step of each turn are kept longest.',
     );
   }
 }
@@ -15,7 +15,7 @@ export class TranscriptRemovedError extends Error {
 
   constructor() {
     super(
-      'The transcript of this job has expired: its steps, diffs and files were deleted a time after it was archived.',
+      'The transcript of this job has expired: its steps, diffs and files were deleted some time after it was archived.',
     );
   }
 }

@@ -16,7 +16,7 @@ const text = (most: number, problem = 'must be a text') =>
   z
     .string(problem)
     .max(most, `must have at most ${most} characters`)
-    .refine((value) => !value.includes('\0') && value.isWellFormed(), 'holds a NUL or half a character');
+    .refine((value) => !value.includes('\0') && value.isWellFormed(), 'contains a NUL or an unpaired surrogate');
 const script = (most: number) => text(most).refine((value) => value.trim() !== '', 'must not be empty');
 const whole = (least: number, most: number) =>
   z

@@ -48,20 +48,20 @@ export const mostWords = 50;
 
 /** The program of a server and its arguments. */
 export const serverCommandSchema = z
-  .array(z.string().min(1).max(4_000).refine(isPlainText, 'holds a NUL or half a character'))
+  .array(z.string().min(1).max(4_000).refine(isPlainText, 'contains a NUL or an unpaired surrogate'))
   .min(1)
   .max(mostWords);
 
 export const variableNameSchema = z
   .string()
-  .refine(isVariableName, 'must be the name of an environment variable, and none that the sandbox or the shell sets');
+  .refine(isVariableName, 'must be the name of an environment variable that neither the sandbox nor the shell sets');
 
 /** The value of a secret environment variable. */
 export const secretValueSchema = z
   .string()
   .min(6, 'must have at least 6 characters, because shorter values cannot be masked')
   .max(32_768)
-  .refine(isPlainText, 'holds a NUL or half a character');
+  .refine(isPlainText, 'contains a NUL or an unpaired surrogate');
 
 function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');

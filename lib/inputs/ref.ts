@@ -16,14 +16,14 @@ export function parseRef(text: string): ParsedRef {
 function problemOf(text: string): string | null {
   if (text.trim() === '') return 'is empty; omit it to use the default branch';
   if (text.length > longestRef) return `is longer than ${longestRef} characters`;
-  if (!text.isWellFormed()) return 'holds broken Unicode';
-  if (forbiddenCharacters.test(text)) return 'holds a space, a control character or one of ~ ^ : ? * [ ] \\';
+  if (!text.isWellFormed()) return 'contains invalid Unicode';
+  if (forbiddenCharacters.test(text)) return 'contains a space, a control character or one of ~ ^ : ? * [ ] \\';
   if (text.startsWith('-')) return 'begins with "-"';
-  if (text.includes('..')) return 'holds ".."';
-  if (text === '@' || text.includes('@{')) return 'is "@" or holds "@{"';
+  if (text.includes('..')) return 'contains ".."';
+  if (text === '@' || text.includes('@{')) return 'is "@" or contains "@{"';
   if (text.endsWith('.')) return 'ends with "."';
   const components = text.split('/');
-  if (components.includes('')) return 'begins or ends with "/", or holds "//"';
+  if (components.includes('')) return 'begins or ends with "/", or contains "//"';
   if (components.some((component) => component.startsWith('.'))) return 'has a part that begins with "."';
   if (components.some((component) => component.toLowerCase().endsWith('.lock')))
     return 'has a part that ends with ".lock"';

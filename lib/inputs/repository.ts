@@ -52,7 +52,7 @@ export function parseRepository(text: string, rules: RepositoryRules): ParsedRep
   const { allowedHosts, localRoot, mayUseSsh = false } = rules;
   if (text.trim() === '') return refused('is empty');
   if (text.length > longestRepository) return refused(`is longer than ${longestRepository} characters`);
-  if (!text.isWellFormed() || invisible.test(text)) return refused('holds a control character');
+  if (!text.isWellFormed() || invisible.test(text)) return refused('contains a control character');
   if (text.startsWith('/')) return parseLocal(text, localRoot);
   const [, filePath] = filePattern.exec(text) ?? [];
   if (filePath !== undefined) return parseFileUrl(filePath, localRoot);
@@ -108,7 +108,7 @@ function notAllowed(allowedHosts: readonly string[]): string {
   return `must be on a host that DOCKET_ALLOWED_HOSTS of the service lists (${allowedHosts.join(', ') || 'there is none'})`;
 }
 
-/** Returns owner and name, or what is wrong with the path. */
+/** Returns the owner and name, or the problem of the path. */
 function parsePath(host: string, path: string): { owner: string; name: string } | string {
   if (/[?#]/.test(path)) return 'must not contain "?" or "#"';
   const segments = path.replace(/\/$/, '').split('/');

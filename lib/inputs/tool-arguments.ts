@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
 export interface Tool<Shape extends z.ZodRawShape> {
-  /** What people type before the options, such as "npm run fuzz --". */
+  /** The command before the options, such as "npm run fuzz --". */
   command: string;
   /** One or two sentences. */
   about: string;
@@ -58,7 +58,7 @@ function helpOf({ command, about, options = {}, words }: Tool<z.ZodRawShape>): s
 /** Parses the arguments of a tool: its options and words, its help, or a sentence about the first thing that is wrong. */
 export function parseTool<Shape extends z.ZodRawShape>(tool: Tool<Shape>, args: string[]): ToolArguments<Shape> {
   const { command, options: shape, words } = tool;
-  const hint = `"${command} --help" lists what there is.`;
+  const hint = `"${command} --help" lists the options.`;
   const refused = (problem: string) => ({ kind: 'refused', sentence: `${problem} ${hint}` }) as const;
   const known = new Map(Object.entries<z.core.$ZodType>(shape ?? {}));
   const { tokens, positionals } = parseArgs({
@@ -88,7 +88,7 @@ export function parseTool<Shape extends z.ZodRawShape>(tool: Tool<Shape>, args: 
   return refused(`The option --${issue?.path.join('.')} ${issue?.message}, not "${given[String(issue?.path[0])]}".`);
 }
 
-/** Returns the options and words that this process was started with. Prints help or what is wrong, and then ends it. */
+/** Returns the options and words that this process was started with. Ends the process after it has printed help or an error. */
 export function readTool<Shape extends z.ZodRawShape>(
   tool: Tool<Shape>,
   args = process.argv.slice(2),

@@ -73,7 +73,7 @@ async function* limited(body: AsyncIterable<Uint8Array> | Uint8Array[], mostByte
 async function receive<T>(url: string, context: DownloadContext, read: (response: Response) => Promise<T>): Promise<T> {
   const { env, signal, silenceMs = 15_000 } = context;
   if (!mayDownload(env)) throw new StartError('DOCKET_DOWNLOADS is off');
-  // those of the operating system, too, as git and Go do: a proxy of a company often has a certificate of its own
+  // those of the operating system, too, as git and Go do: a proxy of a company often has its own certificate
   const ca = [...getCACertificates('default'), ...getCACertificates('system')];
   const connect = { timeout: Math.min(silenceMs, 5_000), ca };
   const agent = new EnvHttpProxyAgent({
@@ -98,7 +98,7 @@ async function receive<T>(url: string, context: DownloadContext, read: (response
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof StartError) throw error;
-    throw new StartError(`${host} cannot be reached or broke off (${reasonOf(error)})`, { cause: error });
+    throw new StartError(`${host} cannot be reached, or the connection failed (${reasonOf(error)})`, { cause: error });
   } finally {
     await agent.destroy();
   }

@@ -42,7 +42,7 @@ export async function keepProgram(
   const folder = folderOf(program, env);
   const work = `${folder}.new`;
   await mkdir(dirname(folder), { recursive: true });
-  const onWait = () => log(`Another start is getting ${program.title}; waiting for it`);
+  const onWait = () => log(`Another process is preparing ${program.title}; waiting for it`);
   using _lock = await acquireLock(`${folder}.lock`, { signal, onWait });
   const reasons: string[] = [];
   for (const make of ways) {

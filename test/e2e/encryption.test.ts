@@ -66,7 +66,7 @@ it(
       .toBe('completed');
     await expect
       .poll(() => rotate(second.env), { timeout: 120_000, interval: 1_000 })
-      .toEqual({ k2: 'seals', local: 'can be removed, once every process has the new list' });
+      .toEqual({ k2: 'encrypts', local: 'can be removed, once every process has the new list' });
     expect(await second.stop()).toBe(0);
 
     const disk = await contentOf(join(home, 'temporal'));

@@ -249,7 +249,7 @@ it('ends in one sentence when it is used wrongly', { tags: ['slow'] }, async () 
     [
       ['new'],
       { DOCKET_URL: 'http://127.0.0.1:1', DOCKET_API_KEY: `svc_${'a'.repeat(61)}` },
-      /^Docket does not answer at /,
+      /^Docket does not respond at /,
     ],
     [['new'], { DOCKET_API_KEY: `svc_${'a'.repeat(61)}` }, /key/],
     [

@@ -60,6 +60,6 @@ export function createHistoryChores(deps: HistoryChoresDeps): AsyncDisposable {
 
   return repeatAll(log, [
     { name: 'histories', everyMs, isDue: deps.isDue, work: exportEnded },
-    { name: 'old records', everyMs: 3_600_000, retryMs: 60_000, work: removeOld },
+    { name: 'expired history', everyMs: 3_600_000, retryMs: 60_000, work: removeOld },
   ]);
 }

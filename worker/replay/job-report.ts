@@ -37,7 +37,7 @@ async function readRuns(job: CollectedJob, turn: number): Promise<History[]> {
   try {
     return await Promise.all(kept.map(({ history }) => unpackHistory(Buffer.from(history, 'base64'))));
   } catch (cause) {
-    throw new BundleFileError(`The history of turn ${turn} is damaged; take the bundle again from where it was made.`, {
+    throw new BundleFileError(`The history of turn ${turn} is damaged. Download the bundle again.`, {
       cause,
     });
   }

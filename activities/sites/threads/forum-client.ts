@@ -65,7 +65,7 @@ const topicSchema = z.object({
 });
 const refusal = z.object({ error_type: z.string() });
 
-/** Creates a client for the topics of a forum that runs Discourse. It reads as everybody can. */
+/** Creates a client for the topics of a forum that runs Discourse. It reads without credentials. */
 export function createForumClient({ url, egress, delayMs, signal }: ForumClientOptions): ThreadClient {
   const { base, category, host } = forumOf(url);
   const ask = createPatientAsk<string>({
@@ -92,7 +92,7 @@ export function createForumClient({ url, egress, delayMs, signal }: ForumClientO
       return new ForgeError(kind, `${host} answered ${status}.`, { retryAfterMs });
     }
     if (status >= 300 && status < 400) {
-      const remedy = 'Give the source the address to which it leads.';
+      const remedy = 'Set the URL of the source to that address.';
       return new ForgeError('not-found', `${host} redirects to another address. ${remedy}`);
     }
     return new ForgeError(gone.has(status) ? 'unavailable' : 'rejected', `${host} answered ${status}.`);
@@ -159,7 +159,7 @@ export function createForumClient({ url, egress, delayMs, signal }: ForumClientO
   return {
     async problemWithAccess() {
       const response = await ask(listPath(0, false));
-      if (isRefusal(response)) return `The topics on ${host} are not public, and Docket reads what everybody can see.`;
+      if (isRefusal(response)) return `The topics on ${host} are not public, and Docket reads only public topics.`;
       parsed(listSchema, response);
       return null;
     },

@@ -19,7 +19,7 @@ export interface WantedThreads extends SourceRef {
   threads: 'answered' | 'all';
   labels: string[];
   groups: string[];
-  /** Of the source: other settings read everything again. */
+  /** The settings of the source; when they change, everything is read again. */
   settings: string;
   /** Creates the client that reads until a signal ends it. */
   connect(signal: AbortSignal): ThreadClient;
@@ -37,7 +37,7 @@ export interface ThreadLimits {
   /** Characters of a question or reply, and of all of a thread. */
   longestText: number;
   longestThread: number;
-  /** Time after which the whole list is read again, which finds what was deleted. */
+  /** Time after which the whole list is read again, to find deleted threads. */
   relistMs: number;
 }
 
@@ -60,13 +60,13 @@ export interface ThreadDeps {
 }
 
 export interface ReadThreads {
-  /** Those that are pages. */
+  /** Threads that are pages. */
   threads: SourceThread[];
   /** Why not everything was read, as a sentence; null if it was. */
   problem: string | null;
   /** The first threads that could not be read, as sentences. */
   skipped: string[];
-  /** Not everybody may see the threads, so earlier pages of them must go. */
+  /** The threads are not public, so their earlier pages must be removed. */
   isWithdrawn: boolean;
 }
 
@@ -85,9 +85,7 @@ const longestTitle = 300;
 const unavailableInRow = 5;
 
 /**
- * Reads the threads of an issue tracker that have changed since they were last read, and stores them. A reading that
- * stops continues with the next one; until then the threads that it did not reach stay as they were. Without groups,
- * only what everybody can see is read. Errors: SourceFolderError when nothing has been read.
+ * Reads the threads of an issue tracker that have changed since they were last read, and stores them. An interrupted read resumes the next time; until then the threads that it did not reach stay unchanged. Without groups, it reads only public threads. Errors: SourceFolderError when nothing has been read.
  */
 export async function readThreads(
   deps: ThreadDeps,
@@ -112,7 +110,7 @@ export async function readThreads(
   } catch (error) {
     signal.throwIfAborted();
     if (timeout.aborted)
-      problem = `The reading stopped after ${Math.ceil(limits.readMs / 60_000)} minutes and continues with the next index.`;
+      problem = `Reading stopped after ${Math.ceil(limits.readMs / 60_000)} minutes and continues at the next re-index.`;
     else if (error instanceof ForgeError) problem = error.message;
     else throw error;
   }
@@ -121,7 +119,7 @@ export async function readThreads(
   return { threads, problem, skipped, isWithdrawn: false };
 }
 
-/** Reads what has changed; once in a while the whole list, because no list of changes has what was deleted. */
+/** Reads the changes; from time to time the whole list, because lists of changes omit deleted threads. */
 async function readChanges(scene: Scene, state: ReadingState): Promise<void> {
   const { source, client, skip, deps } = scene;
   const { store, limits } = deps;

@@ -114,7 +114,7 @@ export async function crawlWebsite(
     signal.throwIfAborted();
     if (error instanceof CrawlStop) problem = error.message;
     else if (timeout.aborted)
-      problem = `The crawl stopped after ${Math.ceil(limits.crawlMs / 60_000)} minutes and continues with the next index.`;
+      problem = `The crawl stopped after ${Math.ceil(limits.crawlMs / 60_000)} minutes and continues at the next re-index.`;
     else throw error;
   }
   dropRefused(reading);
@@ -180,7 +180,7 @@ async function readPage(
   const known = earlier.get(url);
   if (known?.isChecked === true) return known;
   const problemWith = async (next: string) => {
-    if (withinScope(next, scope) === null) return 'which is outside of the website';
+    if (withinScope(next, scope) === null) return 'which is outside the website';
     return (await robots.allows(next)) ? null : 'which robots.txt does not allow';
   };
   try {

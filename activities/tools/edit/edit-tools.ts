@@ -13,7 +13,7 @@ const maxEditCharacters = 500_000;
 const textSchema = z
   .string()
   .max(maxEditCharacters)
-  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'holds a NUL or half a character');
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'contains a NUL or an unpaired surrogate');
 
 const editSchema = z.object({
   old: textSchema.describe(

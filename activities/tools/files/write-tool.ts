@@ -12,7 +12,7 @@ const inputSchema = z.object({
   path: z.string().describe('File, relative to the root of the repository; missing folders are created'),
   content: z
     .string()
-    .refine((content) => content.isWellFormed() && !content.includes('\0'), 'holds a NUL or half a character')
+    .refine((content) => content.isWellFormed() && !content.includes('\0'), 'contains a NUL or an unpaired surrogate')
     .describe('The whole content of the file'),
   etag: etagSchema.optional(),
 });

@@ -179,7 +179,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await page.getByLabel('Output limit (tokens)').fill('2000');
     await page.getByRole('button', { name: 'Start job' }).click();
     await page.getByText('offline/editor, then offline/extract').waitFor();
-    await page.getByText('offline/editor has no reasoning effort').first().waitFor();
+    await page.getByText('offline/editor does not support reasoning effort').first().waitFor();
     await page.getByRole('button', { name: 'Inspect step 1' }).click();
     await page
       .getByRole('complementary', { name: 'Step inspector' })

@@ -22,7 +22,7 @@ describe.runIf(chromiumPath !== null)('the sources of a site', () => {
       await first.getByLabel('Repository').fill(`${stack.home}/repositories/lamp.git`);
       await first.getByLabel('Folder').fill('docs/guides');
       await update.click();
-      await card.getByText('The pages of the repository or directory have the empty prefix.').waitFor();
+      await card.getByText('The empty prefix belongs to the repository or directory.').waitFor();
       await first.getByLabel('Prefix').fill('more');
       await first.getByLabel('Weight').fill('50');
       await update.click();

@@ -106,7 +106,7 @@ describe.runIf(chromiumPath !== null)('an answer', () => {
     await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/message', { params: { path }, body }));
     await waiting.getByText('Delete the data?').waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('The job has gone on since you read it').waitFor();
+    await page.getByText('The job has changed since you read it').waitFor();
     expect(lastPrompt()).not.toContain('Yes');
 
     model.script(finish('Nothing to do', 'Nothing.'));

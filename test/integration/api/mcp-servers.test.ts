@@ -104,7 +104,7 @@ it.each([
   [[{ ...tracker, headers }], 'headers, which need a url'],
   [[{ ...tracker, command: [] }], 'servers[0].command'],
   [[{ ...tracker, command: ['a\0b'] }], 'NUL'],
-  [[{ ...tracker, env: [{ name: 'LD_PRELOAD', value: '/tmp/x.so' }] }], 'none that the sandbox or the shell sets'],
+  [[{ ...tracker, env: [{ name: 'LD_PRELOAD', value: '/tmp/x.so' }] }], 'neither the sandbox nor the shell sets'],
   [[{ ...tracker, env: [{ name: 'A', value: 'short' }] }], 'at least 6 characters'],
   [Array.from({ length: 5 }, (_, at) => ({ ...tracker, name: `s${at}` })), 'at most 4 that run as a command'],
   [[{ ...docs, name: 'Docs' }], 'servers[0].name'],

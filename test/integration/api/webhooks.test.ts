@@ -146,7 +146,7 @@ describe('webhooks', () => {
       await ask('', { json: { url: slack } }),
       await ask(`/${signed.body.id}`, { method: 'PATCH', json: { url: slack } }),
     ]) {
-      expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('needs the format slack')]);
+      expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('requires the format slack')]);
       expect(answer.text).not.toContain('XyZ');
     }
   });

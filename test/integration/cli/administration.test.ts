@@ -117,7 +117,7 @@ describe('docket project', () => {
       allowedRepositories: ['https://github.com/acme/other'],
     });
     await expect(docket(`project update ${id}`)).rejects.toMatchObject({
-      message: expect.stringContaining('Name at least one change'),
+      message: expect.stringContaining('Use at least one option'),
       exitCode: 2,
     });
     expect(await docketJson(`project delete ${id} --yes`)).toEqual({ id, deleted: true });
@@ -222,7 +222,10 @@ describe('npm run docket', () => {
       const nowhere = await runDocket(['project', 'list']);
       expect(nowhere).toMatchObject({ code: 1, error: expect.stringContaining('Set DOCKET_URL') });
       const away = await runDocket(['project', 'list'], { ...served.env, DOCKET_URL: 'http://127.0.0.1:1' });
-      expect(away).toMatchObject({ code: 1, error: expect.stringContaining('does not answer at http://127.0.0.1:1.') });
+      expect(away).toMatchObject({
+        code: 1,
+        error: expect.stringContaining('does not respond at http://127.0.0.1:1.'),
+      });
       const none = await runDocket(['org', 'list']);
       expect(none).toMatchObject({ code: 1, error: expect.stringContaining('npm start') });
       const gone = await runDocket(['org', 'list'], {

@@ -132,7 +132,7 @@ describe('docket job', () => {
       return served.printed().join('\n');
     };
     await wait(1);
-    const next = `Go on with "docket job approve ${id} --turn 1" or "docket job reject ${id} --turn 1".`;
+    const next = `Continue with "docket job approve ${id} --turn 1" or "docket job reject ${id} --turn 1".`;
     expect(await watched(5, next)).toContain('Plan 1.');
     await served.docket('job', 'message', id, 'Plan more');
     await wait(2);

@@ -80,7 +80,7 @@ it('changes only the named settings of a site, and re-indexes it when its source
   expect(await docket('show changing')).toMatch(/^index\.pages: +0$/m);
   expect((await docketJson('list')).map(({ domain }: { domain: string }) => domain)).toEqual(['changing']);
 
-  await expect(docket('update changing')).rejects.toThrow(/Name at least one change/);
+  await expect(docket('update changing')).rejects.toThrow(/Use at least one option/);
   await expect(docket('update changing --repository https://elsewhere.org/a/b')).rejects.toThrow(/must be on a host/);
   await expect(docket('update nowhere --ref main')).rejects.toMatchObject({ status: 404 });
   await expect(docket('delete changing')).rejects.toThrow(/--yes/);
@@ -103,7 +103,9 @@ it('reads what verifies the tokens of readers from a file, encrypts it, and show
   const { rows } = await served.database.pool.query(`select * from sites where domain = 'guarded'`);
   expect(rows[0].reader_key).toMatch(/^enc:v1:/);
   expect(JSON.stringify([shown, rows])).not.toContain(secret);
-  await expect(docket(`update guarded --reader-key ${files.pem}`)).rejects.toThrow(/Give both/);
+  await expect(docket(`update guarded --reader-key ${files.pem}`)).rejects.toThrow(
+    /Use --reader-issuer and --reader-key together/,
+  );
   expect(await docketJson("update guarded --reader-issuer ''")).toMatchObject({ readerTokens: null });
 });
 

@@ -183,7 +183,7 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
     'closed pull requests': () => worker.branches.claimClosedPullRequests({ limit }),
     'abandoned calls': () => worker.leases.loseAbandoned(),
     histories: () => worker.histories.claimDue({ limit, leaseMs: 1 }),
-    'old records': () => worker.histories.removeOld({ days: 300, limit }),
+    'expired history': () => worker.histories.removeOld({ days: 300, limit }),
     'idle jobs': () => worker.idleJobs.list({ idleMs: 1, after: '', limit }),
     'index requests': () => worker.sites.listIndexRequests(limit),
     outdated: () => worker.sites.requestOutdated(1),

@@ -97,8 +97,8 @@ it('encrypts every secret and schedule under the first key, and reports when an 
       .poll(async () => (await rotate([k2, k1]))[k1], { timeout: 60_000 })
       .toEqual({ values: 0, schedules: 0, openExecutions: 1, state: 'needed' });
     const again = await rotate([k2, k1]);
-    expect(again[k2]).toEqual({ values: 8, schedules: 1, openExecutions: 0, state: 'seals' });
-    expect(said).toEqual(['Sealed anew: 0 secrets, 0 schedules.']);
+    expect(again[k2]).toEqual({ values: 8, schedules: 1, openExecutions: 0, state: 'encrypts' });
+    expect(said).toEqual(['Re-encrypted: 0 secrets, 0 schedules.']);
 
     const readable = await readableDatabase(database.pool);
     for (const words of [`enc:v1:${k1}`, 'token-of-', made.secret]) expect(readable).not.toContain(words);
@@ -137,10 +137,10 @@ it('leaves what a key with a different value cannot decrypt, and says so', async
   const states = await rotateWith([...testKeys('k9'), mistaken]);
   expect(states['mistaken']).toMatchObject({
     values: 1,
-    state: expect.stringMatching(/^needed with the value it had/),
+    state: expect.stringMatching(/^needed with an earlier value/),
   });
   await expect(rotateWith([mistaken, ...testKeys('k9')])).rejects.toThrow(
-    'Stored secrets that name the key "mistaken" and are not opened by its value in DOCKET_ENCRYPTION_KEYS: 1.',
+    'The value of the key "mistaken" in DOCKET_ENCRYPTION_KEYS does not decrypt 1 stored secrets',
   );
   expect(await tokenOf(id, 'mistaken')).toBe('token');
   await rotate(['k9', 'mistaken']);
@@ -148,7 +148,7 @@ it('leaves what a key with a different value cannot decrypt, and says so', async
 
 it('does what it can while Temporal is down, and reports what is unknown', { tags: 'slow' }, async () => {
   const states = await rotate(['k9'], '127.0.0.1:1');
-  expect(states['k9']).toMatchObject({ openExecutions: null, state: 'seals' });
+  expect(states['k9']).toMatchObject({ openExecutions: null, state: 'encrypts' });
   expect(said).toContain('Temporal does not respond, so the keys that it needs are unknown. Run this again.');
 });
 

@@ -109,7 +109,7 @@ describe('docket job replay', () => {
   it('names a file that does not exist', async () => {
     const { error, code } = await runDocket(['job', 'replay', 'none.docket.gz']);
     expect({ error: error.trim(), code }).toEqual({
-      error: 'The file "none.docket.gz" cannot be used (ENOENT). Name another file.',
+      error: 'The file "none.docket.gz" cannot be used (ENOENT). Use another file.',
       code: 1,
     });
   });
@@ -226,7 +226,7 @@ describe('docket job replay', () => {
       expect(unreadable).toMatchObject({
         code: 1,
         out: '',
-        error: expect.stringMatching(/^The history of turn 1 is damaged;.*\n$/),
+        error: expect.stringMatching(/^The history of turn 1 is damaged\. Download.*\n$/),
       });
       const malformed = await rewritten((piece) =>
         piece.piece === 'step' && piece.response !== null
@@ -236,12 +236,12 @@ describe('docket job replay', () => {
       expect(await runDocket(['job', 'replay', malformed, '--turn', '1', '--step', '2'])).toMatchObject({
         code: 1,
         out: '',
-        error: 'A record of the bundle cannot be read. Download it again with "docket job bundle".\n',
+        error: 'The bundle is damaged. Download it again with "docket job bundle".\n',
       });
       const directory = await runDocket(['job', 'replay', folder]);
       expect(directory).toMatchObject({
         code: 1,
-        error: `The file "${folder}" cannot be used (EISDIR). Name another file.\n`,
+        error: `The file "${folder}" cannot be used (EISDIR). Use another file.\n`,
       });
       const unknown = await runDocket(['job', 'replay', 'job_none'], served);
       expect(unknown).toMatchObject({
@@ -264,7 +264,7 @@ it('docket job bundle writes the same file, without a key or token', async () =>
   const refused = await runDocket(['job', 'bundle', job.id, '--output', nowhere], served);
   expect(refused).toMatchObject({
     code: 1,
-    error: `The file "${nowhere}" cannot be used (ENOENT). Name another file.\n`,
+    error: `The file "${nowhere}" cannot be used (ENOENT). Use another file.\n`,
   });
   const [own, downloaded] = [await readFile(output), await readFile(bundle)].map((file) => gunzipSync(file).toString());
   expect(own).toBe(downloaded);

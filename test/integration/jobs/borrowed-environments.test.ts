@@ -114,7 +114,7 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
     expect(printed).toBe('worker\\nmade worker');
     expect(notices).toEqual([
       follows(devcontainer),
-      `The job goes on without the image of ${devcontainer}. ${why}`,
+      `The job continues without the image of ${devcontainer}. ${why}`,
       started(devcontainer),
       succeeded(devcontainer),
     ]);
@@ -152,7 +152,7 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
       `${follows(devcontainer)} Ignored: image; features; remoteUser; the variable TOKEN.`,
       started(devcontainer),
       `The setup of ${devcontainer} failed with exit code 3. Its last lines:\nwhy`,
-      `The job goes on without what the setup of ${devcontainer} installs.`,
+      `The job continues without what the setup of ${devcontainer} installs.`,
     ]);
   });
 
@@ -204,7 +204,7 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
     await worker.followUp(id, 'Look again');
     const failed = `The setup of ${devcontainer} failed with exit code 3. Its last lines:\nwhy`;
     const skipped = `The setup of ${devcontainer} is skipped, because it failed 3 minutes ago: after a failure, it does not run for 10 minutes.`;
-    const goesOn = `The job goes on without what the setup of ${devcontainer} installs.`;
+    const goesOn = `The job continues without what the setup of ${devcontainer} installs.`;
     const ran = [follows(devcontainer), started(devcontainer), failed, goesOn];
     expect(await noticesOf(id)).toEqual([...ran, follows(devcontainer), `${skipped} ${failed}`, goesOn, ...ran]);
   });

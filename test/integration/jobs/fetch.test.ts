@@ -59,7 +59,7 @@ it('a job fetches pages of the hosts that its project and the operator allow', {
   });
   expect(refused).toMatchObject({ isError: true, output: expect.stringMatching(/^elsewhere\.test is not among/) });
   expect(record.events.filter(({ type }) => type === 'notice').map(({ data }) => data['text'])).toEqual([
-    'Web pages of elsewhere.test cannot be fetched, or not all: DOCKET_FETCH_HOSTS of the worker does not list them.',
+    'Some or all web pages of elsewhere.test cannot be fetched: DOCKET_FETCH_HOSTS of the worker does not list them.',
   ]);
   expect(JSON.stringify(record)).not.toContain(canary);
   for (const step of [1, 2]) expect(exactQuestionOf(record, { turn: 2, step }).match).toBe('exact');

@@ -159,7 +159,7 @@ describe.runIf(accounts.length > 0)('a job whose environment names packages', { 
       follows,
       started('gone', path),
       expect.stringContaining('Unable to locate package gone'),
-      `The job goes on without the packages of ${path}.`,
+      `The job continues without the packages of ${path}.`,
       ...setup,
     ]);
   });

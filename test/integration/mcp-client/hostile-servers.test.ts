@@ -30,8 +30,8 @@ const pages = async (request: IncomingMessage, response: ServerResponse) => {
 };
 
 const answers: [string, (request: never, response: ServerResponse) => void, RegExp][] = [
-  ['redirects', say(307, { location: 'http://169.254.169.254/' }), /redirects, which is not followed/],
-  ['redirects within its origin', say(307, { location: '/other' }), /redirects, which is not followed/],
+  ['redirects', say(307, { location: 'http://169.254.169.254/' }), /redirects, and redirects are not followed/],
+  ['redirects within its origin', say(307, { location: '/other' }), /redirects, and redirects are not followed/],
   [
     'asks for OAuth',
     say(401, { 'www-authenticate': 'Bearer resource_metadata="http://127.0.0.1:1/"' }),

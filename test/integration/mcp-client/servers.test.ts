@@ -108,7 +108,7 @@ it('calls no tool that has changed since the turn began', async () => {
   expect((await later.call(pinned!, { text: 'x' }, 'c')).text).toMatch(/has changed this tool/);
   scene.servers.length = 0;
   await using last = scene.caller();
-  expect((await last.call(pinned!, { text: 'x' }, 'c')).text).toMatch(/is no longer one of the project/);
+  expect((await last.call(pinned!, { text: 'x' }, 'c')).text).toMatch(/is no longer a server of the project/);
   expect(server.calls).toEqual([]);
 });
 

@@ -135,8 +135,8 @@ it('removes pages that need a login or have left the website, also while a crawl
   expect(stopped.paths).toEqual(['/docs/open', '/docs/x']);
   expect(stopped.skipped).toEqual([
     `${site.url}/docs/f is forbidden (status 403).`,
-    `${site.url}/docs/login redirects to https://login.test/?next=x, which is outside of the website.`,
-    `${site.url}/docs/moved redirects to ${site.url}/new/moved, which is outside of the website.`,
+    `${site.url}/docs/login redirects to https://login.test/?next=x, which is outside the website.`,
+    `${site.url}/docs/moved redirects to ${site.url}/new/moved, which is outside the website.`,
     `${site.url}/docs/private redirects to ${site.url}/docs/disallowed, which robots.txt does not allow.`,
   ]);
   site.answers['/docs/sitemap.xml'] = status(429);

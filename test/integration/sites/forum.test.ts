@@ -167,7 +167,7 @@ it.each([true, false])(
     site.server.isLoginRequired = true;
     expect(await site.index()).toMatchObject({ version: 2, pages: hasDocs ? 1 : 0 });
     expect(await site.find('badger')).toEqual([]);
-    expect((await site.report())?.problem).toMatch(/are not public, and Docket reads what everybody can see\.$/);
+    expect((await site.report())?.problem).toMatch(/are not public, and Docket reads only public topics\.$/);
   },
 );
 
@@ -194,7 +194,7 @@ it('waits when it is asked to, and stays as it was while the forum fails', slow,
     [500, {}, /answered 500/],
     // a wall in front of the forum
     [403, {}, /answered 403/],
-    [302, {}, /redirects to another address\. Give the source/],
+    [302, {}, /redirects to another address\. Set the URL/],
     [200, { topics: [] }, /did not come from its API/],
   ];
   for (const [status, body, problem] of failing) {

@@ -84,7 +84,7 @@ withRepositories(
 
 function withService(command: Command): Command {
   return command
-    .option('--url <url>', 'address of the service (default: DOCKET_URL, or the local stack)')
+    .option('--url <url>', 'URL of the service (default: DOCKET_URL, or the local stack)')
     .option(
       '--key-file <file>',
       'file that holds the admin key (default: DOCKET_API_KEY, or the key of the local stack)',

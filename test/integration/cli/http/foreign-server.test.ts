@@ -30,7 +30,7 @@ describe('an unintended server', () => {
       response.writeHead(status, { location: `${elsewhere.baseUrl}/v1/keys` }).end(),
     );
     await expect(answerOf(server.api.POST('/v1/keys', { body: { kind: 'admin', name: 'x' } }))).rejects.toThrow(
-      `The server redirects to ${elsewhere.baseUrl}/v1/keys. If Docket is there, name that address`,
+      `The server redirects to ${elsewhere.baseUrl}/v1/keys. If Docket is there, use that URL`,
     );
     expect(asked).toBe(0);
   });
@@ -49,7 +49,7 @@ describe('an unintended server', () => {
     const ask = (baseUrl: string) => answerOf(createApi({ baseUrl, key: 'svc_x' }).GET('/v1/keys'));
     await expect(ask(server.baseUrl)).rejects.toThrow(/^Not found\.$/);
     await expect(ask(`${server.baseUrl}/v2`)).rejects.toThrow(
-      `Not found. If Docket is not below the path of ${server.baseUrl}/v2, leave the path out (--url, DOCKET_URL).`,
+      `Not found. If Docket is not below the path of ${server.baseUrl}/v2, omit the path (--url, DOCKET_URL).`,
     );
   });
 

@@ -65,7 +65,7 @@ describe('a job with two models', { tags: ['slow'] }, () => {
       { model: 'compatible/b', failedModels: [] },
     ]);
     expect(await noticesOf(job.id)).toEqual([
-      'The model compatible/a does not answer; compatible/b is asked instead for 5 minutes.',
+      'The model compatible/a does not answer; compatible/b is used instead for 5 minutes.',
     ]);
     const author = '%(trailers:key=Co-authored-by,valueonly)';
     const log = await stack.repository.git('log', '-1', `--format=${author}`, job.headCommit!);

@@ -23,7 +23,7 @@ describe('a model that refuses', () => {
 
   it.each([
     [401, 'rejected the request with status 401. Check the API key.'],
-    [308, 'redirects to another address, which is not followed. Check its base URL.'],
+    [308, 'redirects to another address. Check its base URL.'],
   ])('with %d fails the job at once, and says what to check', expectRefusal);
   it.each([
     [400, 'rejected the request with status 400.'],

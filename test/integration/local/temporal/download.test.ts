@@ -83,17 +83,23 @@ describe('the download of the official release', () => {
     send = (response, archive) => {
       response.setHeader('content-length', archive.length).write(archive.subarray(0, 100), () => response.destroy());
     };
-    await expect(download(host.url, host.hash)).rejects.toThrow(/cannot be reached or broke off/);
+    await expect(download(host.url, host.hash)).rejects.toThrow(/cannot be reached, or the connection failed/);
     send = (response, archive) =>
       void response.setHeader('content-length', archive.length).write(archive.subarray(0, 9));
-    await expect(download(host.url, host.hash, {}, 700)).rejects.toThrow(/cannot be reached or broke off .*TIMEOUT/);
+    await expect(download(host.url, host.hash, {}, 700)).rejects.toThrow(
+      /cannot be reached, or the connection failed .*TIMEOUT/,
+    );
     send = () => {};
-    await expect(download(host.url, host.hash, {}, 700)).rejects.toThrow(/cannot be reached or broke off .*TIMEOUT/);
+    await expect(download(host.url, host.hash, {}, 700)).rejects.toThrow(
+      /cannot be reached, or the connection failed .*TIMEOUT/,
+    );
     send = (response) => void response.writeHead(503).end();
     await expect(download(host.url, host.hash)).rejects.toThrow(/127\.0\.0\.1:\d+ answers 503/);
     host.server.closeAllConnections();
     host.server.close();
-    await expect(download(host.url, host.hash)).rejects.toThrow(/cannot be reached or broke off \(ECONNREFUSED\)/);
+    await expect(download(host.url, host.hash)).rejects.toThrow(
+      /cannot be reached, or the connection failed \(ECONNREFUSED\)/,
+    );
   });
 
   it('does not read an endless release description', async () => {
@@ -150,7 +156,7 @@ describe('the download of the official release', () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env });
     expect(stdout).toBe('{}\n');
     await expect(downloadJson(url, { env: {}, log: () => {} })).rejects.toThrow(
-      /localhost:\d+ cannot be reached or broke off \(UNABLE_TO_VERIFY/,
+      /localhost:\d+ cannot be reached, or the connection failed \(UNABLE_TO_VERIFY/,
     );
   });
 

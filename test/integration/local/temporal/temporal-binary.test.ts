@@ -102,7 +102,7 @@ describe('a program in the cache', () => {
     expect(first.startsWith(join(folder, 'cache/docket/program'))).toBe(true);
     expect(await build()).toBe(first);
     expect(await readFile(join(folder, 'runs'), 'utf8')).toBe('run\n');
-    expect(log).toHaveBeenCalledWith('Another start is getting the program; waiting for it');
+    expect(log).toHaveBeenCalledWith('Another process is preparing the program; waiting for it');
   });
 
   it('is not used from a file that another account can write to', async () => {

@@ -67,7 +67,7 @@ export const toolMutations: Mutation[] = [
   {
     name: 'a redirect of a server is followed',
     file: 'activities/mcp/mcp-fetch.ts',
-    find: "if (status >= 300 && status < 400) return 'redirects, which is not followed';",
+    find: "if (status >= 300 && status < 400) return 'redirects, and redirects are not followed';",
     replace: '',
     ...hostile,
   },

@@ -59,7 +59,7 @@ describe('readApiSettings', () => {
     const env = { DOCKET_API_KEY: keyOf('A') };
     await writeSettings('https://127.0.0.1.evil.example');
     await expect(readApiSettings({}, env, 'admin')).rejects.toThrow(
-      `${folder}/.docket leads to https://127.0.0.1.evil.example. If you trust that address, name it`,
+      `${folder}/.docket points to https://127.0.0.1.evil.example. If you trust that URL, set it`,
     );
     expect(await readApiSettings({}, { ...env, DOCKET_HOME: '.docket' }, 'admin')).toMatchObject({ key: keyOf('A') });
     expect(await readApiSettings({ url: 'https://docket.example.com' }, env, 'admin')).toMatchObject({ local: null });
@@ -68,7 +68,7 @@ describe('readApiSettings', () => {
       expect(await readApiSettings({}, {}, 'admin')).toMatchObject({ baseUrl, key: local.adminKey });
       // another process may be listening there
       await expect(readApiSettings({}, env, 'admin')).rejects.toThrow(
-        `The key is sent only to an address that you name. If you mean ${baseUrl}, set DOCKET_URL.`,
+        `The key is sent only to a URL that you set. If you mean ${baseUrl}, set DOCKET_URL.`,
       );
     }
     cwd.mockRestore();
@@ -88,7 +88,7 @@ describe('readApiSettings', () => {
   });
 
   it.each([
-    [{}, nowhere, 'The address of Docket is not known. Set DOCKET_URL'],
+    [{}, nowhere, 'The URL of Docket is unknown. Set DOCKET_URL'],
     [{ url: 'docket.example.com' }, nowhere, 'must be an http or https URL'],
     [{ url: 'https://me:secret@example.com' }, nowhere, 'without a user name or password'],
     [{ url: 'https://example.com' }, { ...nowhere, DOCKET_API_KEY: 'secret\nkey' }, 'no complete Docket API key'],

@@ -12,7 +12,7 @@ const tool = {
     seed: seedOption(),
   },
 };
-const hint = '"npm run fuzz -- --help" lists what there is.';
+const hint = '"npm run fuzz -- --help" lists the options.';
 const refusal = (...args: string[]) => {
   const parsed = parseTool(tool, args);
   return parsed.kind === 'refused' ? parsed.sentence : parsed.kind;
