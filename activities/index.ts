@@ -64,7 +64,7 @@ export interface ActivityDeps extends GrantedAccessDeps {
   steps: StepStore;
   /** Days after which a job that waits for a person fails. */
   waitDays: number;
-  /** Whether agents review their change in projects without a setting of their own. */
+  /** Whether agents review their change unless the project says otherwise. */
   selfReview: boolean;
   leases: ModelCallLeases;
   modelFailures: ModelFailureStore;

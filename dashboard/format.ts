@@ -1,4 +1,4 @@
-// never "yesterday", which what is 47 hours old may not be
+// never "yesterday": a time 47 hours ago may not be
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
 const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });

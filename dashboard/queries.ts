@@ -37,7 +37,7 @@ export function endSession(): void {
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
 }
 
-/** Loads the dashboard anew for another organization, of which nothing that was loaded is true. */
+/** Reloads the dashboard for another organization, because all loaded data is stale. */
 export function startAnew(): void {
   forgetDrafts();
   location.assign('/jobs');

@@ -60,7 +60,7 @@ const deadlockDetected = '40P01';
 const mostTries = 5;
 
 /**
- * Runs `work` in a transaction of its own connection: committed when it returns, rolled back when it throws, retried
+ * Runs `work` in a transaction on its own connection: committed when it returns, rolled back when it throws, retried
  * after a deadlock.
  */
 export function withTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {

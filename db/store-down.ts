@@ -1,4 +1,4 @@
-/** No connection to PostgreSQL could be opened, whatever the reason: a rotated password and an expired certificate, too. */
+/** No connection to PostgreSQL could be opened for any reason, including a rotated password or an expired certificate. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
 }

@@ -1,8 +1,7 @@
 import { flushCompileCache } from 'node:module';
 
 /**
- * Returns a function that makes a part at its first call, for packages that an idle process should not hold. The next
- * call repeats one that failed. What was compiled is kept at once: a killed process does not reach its exit.
+ * Returns a function that creates a value at its first call, for packages that an idle process should not load. A failed call is repeated by the next one. Compiled code is cached immediately, because a killed process never reaches its exit.
  */
 export function lazily<Part>(make: () => Promise<Part>): () => Promise<Part> {
   let part: Promise<Part> | null = null;

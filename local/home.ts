@@ -81,7 +81,7 @@ async function createFolders({
   for (const folder of [repositories, work, logs]) await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
-/** Returns one line for each missing secret file of a home that no setting replaces, with what was lost. */
+/** Returns one line for each missing secret file of a home that no setting replaces, with the consequence. */
 export async function lostSecrets(
   directory: string,
   { keyPepper, encryptionKeys }: Pick<StackSettings, 'keyPepper' | 'encryptionKeys'>,

@@ -9,7 +9,7 @@ const variables = z.object({
   ...listenVariables.shape,
   ...sharedVariables.pick({ DOCKET_BASE_URL: true, DOCKET_ENCRYPTION_KEYS: true, DOCKET_LOCAL_REPOSITORIES: true })
     .shape,
-  // the stack starts a server of its own for each that is absent
+  // the stack starts its own server for each that is absent
   DATABASE_URL: DATABASE_URL.optional(),
   TEMPORAL_ADDRESS: TEMPORAL_ADDRESS.unwrap().optional(),
   DOCKET_KEY_PEPPER: z.string().optional(),

@@ -27,12 +27,12 @@ export function withBreakpoints(messages: WireMessage[]): WireMessage[] {
 interface WireUsage {
   prompt_tokens?: number | null | undefined;
   completion_tokens?: number | null | undefined;
-  /** LiteLLM's count of what was written. */
+  /** LiteLLM's count of tokens written to the cache. */
   cache_creation_input_tokens?: unknown;
   prompt_tokens_details?:
     | {
         cached_tokens?: number | null | undefined;
-        /** OpenRouter's count of what was written. */
+        /** OpenRouter's count of tokens written to the cache. */
         cache_write_tokens?: unknown;
       }
     | null

@@ -82,7 +82,7 @@ export function createPriceBook(overrides: PriceOverrides = {}) {
   };
 }
 
-/** Nothing is known to be cheaper from a cache; Anthropic's models all charge more for what they write to it. */
+/** Without a known price, cached input costs as much as other input. Anthropic's models charge more for cache writes. */
 function unlistedPriceOf(model: string): Pick<ModelPrice, 'input' | 'cachedInput' | 'cacheWrite'> {
   return { input: 1, cachedInput: 1, cacheWrite: model.startsWith('anthropic/') ? 1.25 : 1 };
 }

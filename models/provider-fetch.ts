@@ -54,7 +54,7 @@ interface Dispatcher {
 
 /**
  * Returns the dispatcher of `fetch` without its limits: it fails after 5 minutes of silence, in which some models still
- * think. The callers have limits of their own.
+ * think. The callers have their own limits.
  */
 function withoutTimeouts(): Dispatcher | undefined {
   const usual: unknown = Reflect.get(globalThis, dispatcherOfFetch);

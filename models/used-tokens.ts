@@ -45,7 +45,7 @@ export function likelyTokens({ sentCharacters, receivedCharacters }: CallLength)
 }
 
 /**
- * Returns the usage that a call is charged for whose answer broke off with an error. Providers charge neither for what
+ * Returns the usage that a call is charged for whose answer was interrupted with an error. Providers charge neither for what
  * they reject nor for what never reached them.
  */
 export function lostTokens(error: unknown, length: CallLength): PricedUsage {

@@ -35,7 +35,7 @@ const borrowed = new Map([
   ...devcontainerPaths.map((path) => [path, readDevcontainer] as const),
 ]);
 
-/** The description of a repository none of whose files are followed. */
+/** Used when a repository has no description that Docket follows. */
 const none = { environment: {}, name: 'the repository', isOwn: false };
 
 /**
@@ -67,7 +67,7 @@ export async function describeEnvironment(
   return { ...described, notices: [...unread, ...notices] };
 }
 
-/** Describes the only container of a repository that has a name of its own. */
+/** Describes the only container of a repository that is in a named folder. */
 async function namedContainer(
   workspaces: Pick<Workspaces, 'readFirst' | 'listFiles'>,
   read: RepositoryAccess & { commit: string; maxBytes: number },

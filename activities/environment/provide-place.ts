@@ -124,7 +124,7 @@ export function createPlaces({ commands, ceilings, events, secrets, notify }: Pl
     // packages are for the image that they are named with
     if (environment.packages === undefined || image !== (environment.image ?? null)) return without;
     const place = { image, packages: environment.packages };
-    const goOnWithout = async () => {
+    const continueWithout = async () => {
       await notify(turn.ref, `The job continues without the packages of ${name}.`);
       return without;
     };
@@ -135,14 +135,14 @@ export function createPlaces({ commands, ceilings, events, secrets, notify }: Pl
     if (earlier !== undefined && agoMs < skipMinutes * 60_000) {
       const subject = `The installation of the packages of ${name}`;
       await notify(turn.ref, skippedText(subject, { ...earlier, agoMs }));
-      return goOnWithout();
+      return continueWithout();
     }
     try {
       return { place, spentMs: await restore(turn, place, () => Promise.resolve(described)) };
     } catch (error) {
       if (isOwn || !isSetupFailure(error)) throw error;
       remember(failures, key, { failure: error.message, atMs: performance.now() });
-      return goOnWithout();
+      return continueWithout();
     }
   };
 

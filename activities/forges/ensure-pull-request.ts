@@ -19,9 +19,9 @@ export interface PullRequestRequests {
   /** Returns null when the forge reports that the branch already has one. */
   create(draft: PullRequestDraft): Promise<FoundPullRequest | null>;
   update(found: FoundPullRequest, draft: PullRequestDraft): Promise<FoundPullRequest>;
-  /** Adds marks of one kind, and returns a sentence about those that the forge does not know. Idempotent. */
+  /** Adds reviewers, labels or assignees, and returns a sentence about names unknown to the forge. Idempotent. */
   mark(made: PullRequest, marks: MarksOfKind, draft: PullRequestDraft): Promise<string[]>;
-  /** Whether an added reviewer replaces those before. Otherwise they are added one by one, so that one refusal costs one. */
+  /** Whether a request replaces earlier reviewers. Otherwise they are added one by one, so that one refusal affects one. */
   takesReviewersTogether: boolean;
 }
 
@@ -82,7 +82,7 @@ async function updated(
   return requests.update(existing, { ...draft, ...text });
 }
 
-/** Returns the text that replaces that of a pull request; null if nothing of it is to be replaced. */
+/** Returns the new title and body of a pull request; null if neither changes. */
 export function nextText(
   existing: PullRequestText,
   { previous, ...draft }: Pick<PullRequestDraft, 'title' | 'body' | 'previous'>,

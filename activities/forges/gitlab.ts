@@ -173,7 +173,7 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
         state,
         draft,
         headCommit,
-        // a fast-forward has a commit of its own only if it squashes
+        // a fast-forward has its own commit only if it squashes
         mergeCommit: state === 'merged' ? (merged ?? squashed ?? headCommit) : null,
         isPending: pending.includes(found.detailed_merge_status),
         obstacle: obstacleOf(found),

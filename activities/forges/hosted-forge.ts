@@ -12,7 +12,7 @@ export interface ForgeRequests extends PullRequestRequests, MergeRequests {
   revoke?: Forge['revoke'];
 }
 
-/** Creates a forge with a server of its own. Its credential is only for repositories of that server. */
+/** Creates a forge with its own server. Its credential is only for repositories of that server. */
 export function createHostedForge(requests: ForgeRequests): Forge {
   const { root } = requests;
   return {

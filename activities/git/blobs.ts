@@ -13,7 +13,7 @@ export const largestFile = 10 * 1024 * 1024;
 const filesPerBatch = 5_000;
 const bytesPerBatch = 32 * 1024 * 1024;
 
-/** Reads an entry of `ls-tree -l`; null for what is no regular file. */
+/** Reads an entry of `ls-tree -l`; null unless it is a regular file. */
 export function blobOf(entry: string): Blob | null {
   const match = /^100(?:644|755) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)$/s.exec(entry);
   if (match === null) return null;

@@ -6,7 +6,7 @@ export function isNotConnected(error: unknown): boolean {
 }
 
 /**
- * Recognizes the messages of ssh itself, and those that forges send over ssh in place of git's. Returns null for any
+ * Recognizes the messages of ssh itself, and those that forges send over ssh instead of git's. Returns null for any
  * other text. `detail` is copied to the error.
  */
 export function sshFailureOf(stderr: string, detail: string): GitError | null {

@@ -26,7 +26,7 @@ export interface Images {
 }
 
 export interface Extension {
-  /** Not called if another job has installed the packages meanwhile. */
+  /** Not called if another job has installed the packages in the meantime. */
   install(copy: string, limits: { addedBytes: number; totalBytes: number }): Promise<void>;
   signal: AbortSignal;
 }
@@ -123,7 +123,7 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     await rename(made, join(directory, id)).catch(ignoreExisting);
   }
 
-  /** Pulls and unpacks an image in a folder of its own, and gives it its name once it is whole. */
+  /** Pulls and unpacks an image in its own folder, and gives it its name once it is whole. */
   async function add(name: ImageName, key: string, signal: AbortSignal): Promise<SandboxRoot> {
     const folder = join(unfinished, key);
     await removeTree(folder);
@@ -221,7 +221,7 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     },
   };
 
-  /** Pulls what a tag stands for now. Until then, and if that fails, jobs use the image of before. */
+  /** Pulls the current image of a tag. Until then, and if that fails, jobs use the previous image. */
   async function lookUpAgain(name: ImageName, key: string, id: string): Promise<void> {
     using lock = tryLock(lockOf(key));
     if (lock === null) return;
@@ -240,7 +240,7 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
   }
 }
 
-/** Returns null where there is no file, or one that a machine that stopped has cut off. */
+/** Returns null for a missing file, and for one that a crash truncated. */
 async function readStored<Stored>(file: string, schema: z.ZodType<Stored>): Promise<Stored | null> {
   const text = await readFile(file, 'utf8').catch(() => '');
   try {

@@ -20,7 +20,7 @@ export type PullImage = (pull: {
 }) => Promise<void>;
 
 const execute = promisify(execFile);
-/** In the order of preference: skopeo leaves no copy in a storage of its own. */
+/** In the order of preference: skopeo leaves no copy in its own storage. */
 const programs = ['skopeo', 'podman', 'docker'] as const;
 const folders = ['/usr/bin', '/usr/local/bin', '/bin'];
 /** A pull that takes longer is stopped. */

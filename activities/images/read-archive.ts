@@ -9,7 +9,7 @@ export interface ArchiveReading {
   source: Readable;
   decompress?: Transform;
   signal: AbortSignal;
-  /** Called with each part of the decompressed archive before it is parsed; what it throws ends the reading. */
+  /** Called with each part of the decompressed archive before it is parsed; reading stops when it throws. */
   onChunk(chunk: Buffer): void;
   /** Called with one entry after another, whose data it may read. */
   onEntry(entry: ReadEntry): Promise<void>;

@@ -21,9 +21,9 @@ import { ImageError } from './image-error.ts';
 export interface RootFolder {
   /** Creates a folder, unless there is one. */
   makeFolder(path: string): Promise<void>;
-  /** Creates a file in place of whatever has its name, and returns it open for writing. */
+  /** Creates a file, replacing whatever has its name, and returns it open for writing. */
   makeFile(path: string, mode: number): Promise<FileHandle>;
-  /** Creates an empty file in place of whatever has its name, unless that is a file. */
+  /** Creates an empty file, replacing whatever has its name unless that is a file. */
   ensureFile(path: string): Promise<void>;
   makeLink(path: string, target: string): Promise<void>;
   /** Gives a file that exists a further name. */
@@ -31,7 +31,7 @@ export interface RootFolder {
   remove(path: string): Promise<void>;
   /** Removes what a folder holds, except for the paths in `kept`. */
   clear(path: string, kept: ReadonlySet<string>): Promise<void>;
-  /** Returns the type of what a path leads to within the image; null for nothing. */
+  /** Returns the type of the entry at a path of the image; null if there is none. */
   typeOf(path: string): Promise<'folder' | 'file' | null>;
 }
 
@@ -95,7 +95,7 @@ export function createRootFolder(root: string): RootFolder {
     return at;
   }
 
-  /** Returns the place of a path that is about to be created. */
+  /** Returns the path on this machine of an entry that is about to be created. */
   async function placeOf(path: string): Promise<string> {
     const names = namesOf(path);
     const name = names.pop();
@@ -150,7 +150,7 @@ export function createRootFolder(root: string): RootFolder {
         throw hostile('a hard link to a file that does not exist');
       const place = await placeOf(path);
       if (place === from) return;
-      // by another name first: the place may be a folder that holds the file
+      // by another name first: the path may be a folder that contains the file
       const between = join(root, `.${randomUUID()}`);
       await link(from, between);
       await rename(between, await emptied(path));

@@ -105,7 +105,7 @@ ${named.join('\n')}
 Resolve them so that both sides keep what they intend. In a file with conflict markers, your change is above ======= and the base branch below; leave no markers. git has kept one version of a binary file or of a file that one side deleted or renamed: decide which is right.`;
 }
 
-/** Null when none of the job's changes were lost. */
+/** Null when no change of the job was lost. */
 function overruledNote(paths: string[]): string | null {
   if (paths.length === 0) return null;
   const named = paths.slice(0, mostNamed).map(showPath).join(', ');

@@ -56,9 +56,9 @@ interface RepositoryUser extends Pick<JobRow, 'organizationId' | 'projectId' | '
 /** A job with its project's settings as of the same moment. */
 export interface JobWithProject extends JobRow {
   project: ProjectRow;
-  /** Its models in the order in which they are asked. */
+  /** Its models: the first, then its fallbacks. */
   models: string[];
-  /** Those that are left out for now because they are down, the first one first. */
+  /** Models that are skipped for now because they are down, the earliest first. */
   downModels: string[];
   /** Where the commands of its turn run. */
   environment: PreparedEnvironment;

@@ -33,7 +33,7 @@ export interface McpSession extends AsyncDisposable {
   endAndKeep(): Promise<void>;
 }
 
-/** Ways to servers: the network, and the sandbox in which those that are commands run. */
+/** How servers are reached: over the network, or as commands in the sandbox. */
 export interface McpAccess extends ServerDeps {
   network: McpNetwork;
 }

@@ -30,7 +30,7 @@ const limits = [
 /**
  * Returns the part of a server's schema that models need, in a form that every provider accepts: an object of fields,
  * whose nodes have only known keywords with valid values, and types and `items` wherever a provider wants them; without
- * patterns and formats, and with its own definitions in place of references. Throws McpProblem.
+ * patterns and formats, and with its own definitions instead of references. Throws McpProblem.
  */
 export function toolSchema(schema: unknown): ToolSchema {
   let nodes = 0;
@@ -123,7 +123,7 @@ function definitionAt(schema: unknown, ref: string): unknown {
   }, schema);
 }
 
-/** Returns a node for what both accept. Of most keywords, the first node that has one decides. */
+/** Returns the intersection of two nodes. For most keywords, the first node that has one decides. */
 function bothOf(one: Node, other: Node): Node {
   const properties = joined([one, other], 'allOf');
   return {
@@ -160,7 +160,7 @@ function joined(nodes: Node[], combine: 'allOf' | 'anyOf'): Node | null {
   );
 }
 
-/** Returns the types of a node, or those that its other keywords tell. */
+/** Returns the types of a node, or the types that its other keywords imply. */
 function typesOf(node: Node): TypeName[] {
   const { type, properties, required, items, prefixItems } = node;
   const types = typeNames.filter((name) => (Array.isArray(type) ? type.includes(name) : type === name));

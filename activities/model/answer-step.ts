@@ -22,7 +22,7 @@ export interface AnswerStepDeps {
   context: Pick<JobContextStore, 'compactions'>;
   access: Pick<JobAccess, 'hasMessages'>;
   countFailure(ref: StepRef, error: unknown): Promise<number | 'retry-now'>;
-  /** Reports whether an agent that ended with text alone is asked to continue. */
+  /** Reports whether an agent that ended with text alone must continue. */
   remindOfFinish(ref: StepRef): Promise<boolean>;
   askForReview: AskForReview;
 }
@@ -57,7 +57,7 @@ export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
       return leases.during({ ...ref, fence }, async () => {
         const answer = await storeAnswer(call, fence, await askStep(call, claimed, signal), signal);
         const { now, snapshot } = answer.start;
-        // a project that has changed meanwhile is read again
+        // the project is read again because it may have changed
         const known = now.projectVersion === job.projectVersion ? { job: { ...job, ...now } } : {};
         return {
           result: await resultOf(call, answer),

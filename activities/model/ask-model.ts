@@ -34,7 +34,7 @@ export interface ModelQuestion {
   cacheKey?: string;
   /** Reads the images that messages refer to; without it there are none. */
   readImages?: ReadImages;
-  /** Why the model gets sentences in place of images, as the end of one; undefined if it sees them. */
+  /** Why the model gets sentences instead of images, as the end of one; undefined if it sees them. */
   unseen?: string;
   /**
    * Awaited immediately before the request is sent; the time limit begins afterwards. Its errors are rethrown unchanged,
@@ -54,7 +54,7 @@ export interface ModelAnswer {
   /** The token usage in the form that prices need. */
   details: PricedUsage;
   receivedCharacters: number;
-  /** Whether the model has no setting for the reasoning effort that was asked for. */
+  /** Whether the model does not support the requested reasoning effort. */
   ignoresEffort: boolean;
 }
 

@@ -39,7 +39,7 @@ export function imagesIn({ content }: ModelMessage): number {
 }
 
 /**
- * Returns messages with the contents of their images in place of the references, or with sentences where the model cannot
+ * Returns messages with the contents of their images instead of the references, or with sentences where the model cannot
  * see them.
  */
 export async function withImages(

@@ -54,7 +54,7 @@ interface Mark {
   hasCalls: boolean;
   /** Returns calls and results together; null without calls. */
   whole: string | null;
-  /** Returns the results if all of them are errors, with the calls whose errors do not tell them apart. */
+  /** Returns the results if all of them are errors, with the calls whose errors are the same. */
   error: string | null;
 }
 

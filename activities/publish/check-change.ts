@@ -8,7 +8,7 @@ import type { OwnPath } from '../workspaces/own-paths.ts';
 
 /**
  * Returns a function that throws if a change may not be published. The tools refuse forbidden paths; this check covers
- * changes made in any other way. An agent that leaves conflict markers has been told to resolve them.
+ * changes made in any other way. The agent was already asked to resolve conflict markers.
  */
 export function createChangeCheck(
   project: ProjectRow,

@@ -32,7 +32,7 @@ export interface PublisherDeps {
   steps: Pick<StepStore, 'lastAnswered' | 'listBetween' | 'latestTree' | 'snapshot'>;
   effects: EffectStore;
   context: Pick<JobContextStore, 'notes'>;
-  /** Whether agents review their change in projects that do not say. */
+  /** Whether agents review their change unless the project says otherwise. */
   selfReview: boolean;
   branches: Pick<JobBranchStore, 'adopt' | 'restoreTree' | 'setPullRequestState'>;
   access: JobAccess;
@@ -43,7 +43,7 @@ export interface PublisherDeps {
 interface TurnText extends ChangeText {
   /** Title of the pull request; `title` is that of the turn's commit. */
   jobTitle: string;
-  /** Incomplete part of the task, as a sentence; null if there is none. */
+  /** What is incomplete, as a sentence; null for nothing. */
   incomplete: string | null;
 }
 

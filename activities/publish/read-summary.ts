@@ -29,7 +29,7 @@ const reviewLeftOut = 'The agent did not review its change, because the limits o
 
 /**
  * Returns the agent's summary of a turn: that of before its review if the review ended without one. What an agent says at
- * the end of a review, in place of a call of `finish`, is what it found. Messages that it read since are further work, which
+ * the end of a review, instead of a call of `finish`, is what it found. Messages that it read since are further work, which
  * is incomplete if the review is cut off. The last call before a limit cuts it off unless it reports that all is done.
  */
 export async function readSummary(

@@ -7,7 +7,7 @@ export interface HeldFiles {
   bytes: number;
   /** Number of files whose size cannot be read: in transit through a socket, or mapped where the worker may not look. */
   unreadable: number;
-  /** Number of those in transit through a socket. */
+  /** Number of files in transit through a socket. */
   inSockets: number;
   /** Bytes that the processes, and those they have waited for, have written to disks. */
   written: number;

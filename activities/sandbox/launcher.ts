@@ -22,7 +22,7 @@ export interface Launch {
   group: MemoryGroup | null;
   /**
    * Gives the command its variables, as shell text, apart from the arguments, which every process can read. `redirects`
-   * are the shell's, in place of what some of its descriptors lead to.
+   * are the shell's, instead of what some of its descriptors lead to.
    */
   become(command: { file: string; args: readonly string[]; variables: string; redirects: string }): void;
 }

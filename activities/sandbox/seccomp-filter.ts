@@ -68,7 +68,7 @@ export function seccompFilter(architecture: Architecture, { isInstaller = false 
     // it can reserve gigabytes between two disk measurements; glibc's posix_fallocate falls back to writing
     ...refuse('fallocate', notSupported),
     ...lookInto('clone', 0, when(jumpIfAnyBit, newUserNamespace, notPermitted)),
-    // `groupadd` goes on only without the family of the audit daemon
+    // `groupadd` continues only without the family of the audit daemon
     ...lookInto('socket', 0, unlessOneOf(internetFamilies, isInstaller ? noSuchFamily : notPermitted)),
     ...lookInto('ioctl', 1, [
       ...terminalInput.flatMap((request) => when(jumpIfEqual, request, notPermitted)),

@@ -36,7 +36,7 @@ interface BuildPart {
   isKept: boolean;
   /** Its files are pages that have been read already. */
   isParsed: boolean;
-  /** Its earlier pages must go, even if none are left. */
+  /** Its earlier pages must be removed, even if no page remains. */
   isWithdrawn: boolean;
 }
 

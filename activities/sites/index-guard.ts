@@ -14,7 +14,7 @@ export async function problemWithIndex(
   { setName, questions, margin, baseUrl }: IndexGuard,
   { currentFile, file, signal }: { currentFile: string; file: string; signal: AbortSignal },
 ): Promise<string | null> {
-  // few builds have a guard, and a worker that starts should not load the search engine
+  // loaded late: few builds have a guard, and the search engine would slow the start of every worker
   const { openSiteIndex } = await import('../../search/query/site-index.ts');
   using current = openSiteIndex(currentFile);
   using built = openSiteIndex(file);

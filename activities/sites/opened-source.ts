@@ -11,7 +11,7 @@ export interface OpenedSource {
   readIncluded?(paths: readonly string[]): Promise<FolderFile[]>;
   /** Identifies the content with all that its pages may include; null if nothing does. Omitted if they include nothing. */
   wholeRevision?: string | null;
-  /** Of a website or threads that were not read completely. */
+  /** Why a website or threads were not read completely. */
   problem?: string | null;
   skipped?: string[];
   isWithdrawn?: boolean;

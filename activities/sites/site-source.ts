@@ -63,7 +63,7 @@ export interface SitePart {
   isKept: boolean;
   /** Its files are pages that have been read already. */
   isParsed: boolean;
-  /** Its earlier pages must go, because not everybody may see them. */
+  /** Its earlier pages must be removed, because they are not public. */
   isWithdrawn: boolean;
   skipped: string[];
   /** Reads files that its pages include and that are not among its files. */

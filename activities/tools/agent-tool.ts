@@ -66,7 +66,7 @@ export type CallServer = (pinned: PinnedTool, input: Record<string, unknown>, ca
 export interface AgentTool {
   description: string;
   inputSchema: z.ZodType;
-  /** JSON schema that the model reads in place of `inputSchema`. */
+  /** JSON schema that the model reads instead of `inputSchema`. */
   jsonSchema?: JSONSchema7;
   /** Read-only tools may run concurrently; the others run one after another in the order of the calls. */
   isReadOnly: boolean;

@@ -33,7 +33,7 @@ export const notAsked =
   'Not asked: the next message of the person came before the question. Ask again if it is still open.';
 
 /**
- * Refuses the calls that cannot be beside a question: a further one, and `finish`, because the work goes on with the
+ * Refuses the calls that cannot be beside a question: a further one, and `finish`, because the work continues with the
  * answer.
  */
 export function withOneQuestion(calls: ToolCall[]): ToolCall[] {
@@ -52,7 +52,7 @@ interface StepOutput {
   toolResults: ToolResult[] | null;
 }
 
-/** Returns the call by which a step put a question; null when there is none. */
+/** Returns the call with which a step asked a question; null when there is none. */
 export function questionCallOf({ response, toolResults }: StepOutput): ToolCall | null {
   const call = response?.toolCalls.find(isQuestion);
   const result = toolResults?.find(({ toolCallId }) => toolCallId === call?.toolCallId);

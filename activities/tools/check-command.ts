@@ -24,7 +24,7 @@ const effect = 'check';
 
 /** How often one turn reports a failed check to the agent before its work is published as a draft. */
 export const mostChecks = 3;
-/** Longest output in a prompt and in what is stored, in characters. */
+/** Longest output in prompts and in the database, in characters. */
 const longestText = 12_000;
 
 export interface FinishedBatch {

@@ -17,7 +17,7 @@ export interface CheckReportDeps {
   context: Pick<JobContextStore, 'notes'>;
 }
 
-/** Returns what is known about the check of a published tree. */
+/** Returns the result of the check of a published tree, if known. */
 export async function checkOf(
   { effects, context }: CheckReportDeps,
   { ref, tree, command }: { ref: TurnRef; tree: string; command: string | null },

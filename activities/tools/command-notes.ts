@@ -8,7 +8,7 @@ import { mostChecks, readCheck } from './check-command.ts';
 import type { Commands } from './commands.ts';
 import type { JobAccess } from '../job/job-access.ts';
 
-/** Returns what an agent has to know about commands: that none can be run, or which command checks its work. */
+/** Returns the note about commands for the agent: that none can be run, or which command checks its work. */
 export function commandNoteOf(
   commands: Commands,
   { mayRun, checkCommand }: Pick<ProjectRow, 'mayRun' | 'checkCommand'>,

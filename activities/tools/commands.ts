@@ -26,7 +26,7 @@ export interface CommandImages extends Images {
   standard: string | null;
 }
 
-/** Time limit for all commands of a batch, which has to end within the time of its activity. */
+/** Timeout of all commands of a batch, which must end before its activity times out. */
 const batchMs = 8 * 60_000;
 /** A command with less time left is not started. */
 const leastMs = 1_000;

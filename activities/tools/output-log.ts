@@ -38,7 +38,7 @@ export function openOutputLog({ events, secrets }: OutputLogDeps, at: Omit<Outpu
       });
     },
     async [Symbol.asyncDispose]() {
-      // what a failure leaves behind is bounded, and is removed with the job
+      // what remains after a failure is bounded, and is removed with the job
       if (first !== null) await events.removeOutput({ jobId: at.jobId, first, last }).catch(() => undefined);
     },
   };

@@ -10,7 +10,7 @@ export interface SelfReviewDeps {
   steps: Pick<StepStore, 'latestTree' | 'snapshot'>;
   context: Pick<JobContextStore, 'notes' | 'addNote'>;
   access: Pick<JobAccess, 'activeJob'>;
-  /** Whether agents review their change in projects that do not say. */
+  /** Whether agents review their change unless the project says otherwise. */
   selfReview: boolean;
   maskSecrets(text: string): string;
 }

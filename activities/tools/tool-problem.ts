@@ -5,7 +5,7 @@ export class ToolProblem extends Error {
   override name = 'ToolProblem';
 }
 
-/** The problem of a path at which there is nothing. */
+/** The problem of a path that does not exist. */
 export class MissingPath extends ToolProblem {
   override name = 'MissingPath';
   readonly shown: string;
@@ -28,7 +28,7 @@ export function problemOf(error: unknown, shown: string): unknown {
 }
 
 /**
- * Returns the problem of a path that is not there. A character that stands for bytes that are not UTF-8 is listed,
+ * Returns the problem of a path that does not exist. A character that stands for bytes that are not UTF-8 is listed,
  * but names no file.
  */
 export function absenceOf(shown: string, options?: ErrorOptions): ToolProblem {

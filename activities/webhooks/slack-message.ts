@@ -4,7 +4,7 @@ import type { webhookEventTypes } from '../../workflows/contract/webhook.ts';
 const longestTitle = 200;
 const longestDetail = 500;
 
-/** Escapes what Slack gives a meaning of its own, such as a mention of everybody in a channel. */
+/** Escapes what Slack gives a special meaning, such as a mention of everybody in a channel. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
@@ -31,14 +31,14 @@ const verbs = {
   'pull_request.merged': 'Pull request merged',
 } satisfies Record<(typeof webhookEventTypes)[number], string>;
 
-/** Returns what a person needs to know of a job besides its title; null for nothing. */
+/** Returns the line below the job's title; null for none. */
 function detailOf(type: string, { failure, waiting, message }: AgentJob['details']): string | null {
   if (waiting !== null) return waiting.for === 'approval' ? 'Its plan waits for approval.' : waiting.question;
   if (type === 'job.failed') return failure?.category === 'cancelled' ? null : (failure?.title ?? null);
   return type === 'job.completed' ? message : null;
 }
 
-/** Returns a sentence that says whom the job waits for; null when it does not wait, or nobody knows who started it. */
+/** Returns a sentence with the person whom the job waits for; null when it does not wait, or that person is unknown. */
 function waitsFor({ waiting }: AgentJob['details']): string | null {
   if (waiting === null || waiting.startedBy === null) return null;
   return `Waiting for ${waiting.startedBy.name ?? 'the operator'}, who started the job.`;

@@ -61,7 +61,7 @@ export function createCommitHistory(git: Git, { job, base, mirror, signal }: His
     },
     /** Returns the ancestor of a commit, by first parents; null when it has none so far back. */
     ancestor: (commit: string, generations: number): Promise<string | null> => commitOf(`${commit}~${generations}`),
-    /** Returns the type of what a commit has at a path: `blob` for a file, `tree` for a folder, null for nothing. */
+    /** Returns the type of a commit's entry at a path: `blob` for a file, `tree` for a folder, null if there is none. */
     async typeAt(commit: string, path: string): Promise<string | null> {
       const args = ['cat-file', '-t', `${commit}:${path}`];
       const { exitCode, stdout } = await git.run({ gitDir: mirror, args, acceptedExitCodes: [128], signal });

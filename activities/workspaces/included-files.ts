@@ -73,7 +73,7 @@ async function readBeneath(top: string, path: string): Promise<Uint8Array | null
 /** Pairs the path in the repository or directory with the given one, if it may be read. */
 function allowed(given: string, path: string): [string, string][] {
   const segments = path.split('/');
-  // git gives a path that begins with a colon a meaning of its own
+  // git gives a path that begins with a colon a special meaning
   const isPlain = !/^:|\0/.test(path) && segments.every((segment) => segment !== '' && !segment.startsWith('.'));
   return isPlain ? [[path, given]] : [];
 }

@@ -31,9 +31,9 @@ const inodeBytes = 256;
 /** Room for block and inode bitmaps and for the folders of a tree. */
 const overheadFactor = 1.02;
 const leastBytes = 1 << 20;
-/** Room that a disk has beyond the tree at least; one with less is as good as full. */
+/** Minimum room beyond the tree; a disk with less counts as full. */
 const leastGrowth = 2 * leastBytes;
-/** Those of the folders on the disk, and those that ext4 keeps for itself. */
+/** Inodes of the folders on the disk, and the inodes reserved by ext4. */
 const leastInodes = 20;
 /** No journal: a tree is rebuilt from its snapshot after a crash of the machine. */
 const mkfsOptions = ['-q', '-F', '-b', String(blockBytes), '-I', String(inodeBytes), '-m', '0', '-O', '^has_journal'];

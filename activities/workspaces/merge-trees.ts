@@ -64,7 +64,7 @@ export async function mergeTreesYielding(
   const { job, base, ours, theirs, signal } = request;
   const wanted = new Set(conflicts);
   const listed = await Promise.all([base, ours, theirs].map((tree) => entriesOf(git, request, { tree, wanted })));
-  // git invents names for entries that it cannot place at their own path
+  // git renames entries that it cannot keep at their own path
   const isPlaced = conflicts.every((path) => listed.some((entries) => entries.has(path)));
   const overruled = conflicts.map((path) => Buffer.from(path, 'latin1').toString());
   if (!isPlaced) return { tree: theirs, overruled };

@@ -17,7 +17,7 @@ export interface OpenRequest extends RepositoryAccess {
 /** Files that the setup added to a working copy. Names need not be UTF-8, so each byte of a path is one character. */
 export interface AddedPaths {
   paths: string[];
-  /** Those that the repository's own rules do not ignore. */
+  /** Paths that the repository's own rules do not ignore. */
   excluded: string[];
 }
 
@@ -42,9 +42,9 @@ export interface OpenWorkspace extends WorkspaceLayer {
   tree: string;
   /** Returns why a path of the tree stays out of every snapshot. */
   leftOut(path: string): Promise<LeftOut>;
-  /** Returns the paths that ignore rules keep out of every snapshot, a folder in place of all that it holds. */
+  /** Returns the paths that ignore rules keep out of every snapshot, a folder instead of all that it holds. */
   ignoredPaths(): Promise<ReadonlySet<string>>;
-  /** Returns the paths that the next snapshot adds, a folder in place of all that it holds. */
+  /** Returns the paths that the next snapshot adds, a folder instead of all that it holds. */
   newPaths(): Promise<ReadonlySet<string>>;
   history: CommitHistory;
   /** Unlocks the tree. Pass the `tree` that the files certainly equal: the next `open` of this process relies on it. */

@@ -28,7 +28,7 @@ const mostListed = 4 * 1024 * 1024;
 
 /**
  * Returns the paths of the working copy that no snapshot has: those that ignore rules keep out of every snapshot, or those
- * that the next one adds. A folder stands for all that it holds. Of a list longer than 4 MB, the rest is missing.
+ * that the next one adds. A folder stands for all that it holds. A list is cut off after 4 MB.
  */
 export async function untrackedPaths(
   git: Git,

@@ -33,9 +33,9 @@ export function roleTooLow(needed: Role): ApiError {
   );
 }
 
-/** Returns the error for a key that would change what it may do itself. */
+/** Returns the error for a key that would change its own role. */
 export const ownRole = fixed(409, 'A key cannot change its own role. Use another key with the admin role.');
-/** Returns the error for a key without which nobody could administer the organization. */
+/** Returns the error for the last key that can administer the organization. */
 export const lastAdminKey = fixed(
   409,
   'This is the last key of the organization with the admin role. Create another one first.',

@@ -53,8 +53,7 @@ export function createProofOfWork({ pepper, limiter, addressOf, now = Date.now }
 
   return {
     /**
-     * Returns a challenge for the key and the origin of a request, the harder the more of them were asked for; one that
-     * needs no work if the reader has solved a CAPTCHA.
+     * Returns a challenge for the key and the origin of a request. It becomes harder with each one requested, and needs no work if the reader has solved a CAPTCHA.
      */
     async issue(
       request: IncomingMessage,

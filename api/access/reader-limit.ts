@@ -72,7 +72,7 @@ export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLi
   };
 }
 
-/** Tokens are counted before they are verified: by its digest, a forged token has a counter of its own. */
+/** Tokens are counted before they are verified: by its digest, a forged token has its own counter. */
 function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

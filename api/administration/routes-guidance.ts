@@ -10,7 +10,7 @@ import { changeGuidanceSchema, guidanceSchema } from './guidance-schemas.ts';
 const params = { id: z.string().meta({ description: 'The project identifier.' }) };
 const guidance = json('The instructions and skills.', guidanceSchema);
 
-/** Routes for what a project tells its agents. */
+/** Routes for the instructions and skills of a project. */
 export const guidanceRoutes = {
   getProjectGuidance: defineRoute({
     method: 'get',

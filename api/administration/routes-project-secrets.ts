@@ -18,7 +18,7 @@ const bodySchema = closedBody({
   value: secretValueSchema.meta({ writeOnly: true, description: 'The value; it is never returned.' }),
 });
 
-/** Routes for the secrets that only the setup of a project's jobs has. */
+/** Routes for the setup secrets of a project, which agents cannot read. */
 export const projectSecretRoutes = {
   listProjectSecrets: defineRoute({
     method: 'get',

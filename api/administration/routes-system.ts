@@ -39,7 +39,7 @@ export interface SystemRouteDeps {
   /** Throws OldSchemaError, or another error when the database is unreachable. */
   checkDatabase: () => Promise<void>;
   isDraining: () => boolean;
-  /** Builds the description; called once, when it is first asked for. */
+  /** Builds the description once, at the first request. */
   openApi: () => Record<string, unknown>;
 }
 

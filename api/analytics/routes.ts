@@ -18,7 +18,7 @@ import {
 } from './schemas.ts';
 import { writeCsv } from './write-csv.ts';
 
-/** Routes for what readers asked a site, in numbers. */
+/** Routes for the analytics of a site. */
 export const analyticsRoutes = {
   getSiteAnalytics: defineRoute({
     method: 'get',

@@ -116,7 +116,7 @@ export interface WholeAnswer {
   citations: Citation[];
   /** Topics to ask about next. */
   followUps: string[];
-  /** Why the answer broke off; null when it did not. */
+  /** Why the answer was interrupted; null when it was not. */
   failure: string | null;
 }
 

@@ -30,7 +30,7 @@ export interface OneAnswer {
   cited: string[];
   /** Paths of the passages that were found first. */
   found: string[];
-  /** Query that was searched for in place of the question; null if the question was. */
+  /** Query that was searched for instead of the question; null if the question was. */
   searchQuery: string | null;
   /** Model that wrote the answer, as `provider/model`. */
   modelName: string;

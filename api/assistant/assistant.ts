@@ -128,7 +128,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
 export interface Turn extends AnswerRequest, Pick<GenerateOptions, 'prompt' | 'promptCharacters' | 'holdCall'> {
   threadId: string;
   messageId: string;
-  /** Query that was searched for in place of the question; null if the question was. */
+  /** Query that was searched for instead of the question; null if the question was. */
   query: string | null;
   hits: SearchHit[];
   usage: TokenUsage;

@@ -29,7 +29,7 @@ type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens'> & { settle(usage: Pr
 interface RunningCall extends Omit<StepCall, 'settle'> {
   prompt: LanguageModelV4Prompt;
   mayCall: boolean;
-  /** Settles the cost of the call; `error` is why it broke off, if it did. */
+  /** Settles the cost of the call; `error` is why it was interrupted, if it was. */
   settle(error: unknown): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export type AnswerChunk = { type: 'text'; text: string } | { type: 'source'; url
 /** Accepts the next chunk. Returns null when the next one may follow at once, or a promise to await first. */
 export type TakeChunk = (chunk: AnswerChunk) => Promise<void> | null;
 
-/** Thrown when an answer breaks off. The message is a fixed sentence for the reader; the cause is for the log. */
+/** Thrown when an answer is interrupted. The message is a fixed sentence for the reader; the cause is for the log. */
 export class GenerationError extends Error {
   override name = 'GenerationError';
 }

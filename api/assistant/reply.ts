@@ -26,7 +26,7 @@ export interface Reply {
   messageId: string;
   threadId: string;
   question: string;
-  /** Query that was searched for in place of the question; null if the question was. */
+  /** Query that was searched for instead of the question; null if the question was. */
   searchQuery: string | null;
   /** Passages retrieved before the first model call. */
   results: RetrievedResult[];

@@ -19,7 +19,7 @@ export function createLinkResolver({
   shown: string[];
   filter: SearchFilter | null;
   baseUrl: string | null;
-  /** Paths of the pages with URLs of their own that the model has seen. The map may grow. */
+  /** Paths of the pages with their own URLs that the model has seen. The map may grow. */
   ownUrls?: ReadonlyMap<string, string>;
 }): (target: string) => LinkTarget | null {
   const base = (baseUrl ?? '').replace(/(?<!\/)\/+$/, '');

@@ -50,7 +50,7 @@ export function searchOf(
   };
 }
 
-/** Returns the title of the page that the reader is on, and their earlier questions, all of them short. */
+/** Returns the title of the page that the reader views, and their earlier questions, each shortened. */
 function earlierTexts(request: MessageRequest, index: Pick<SitePages, 'page'>): string[] {
   const page = viewedPage(request, index);
   const title = page === null ? [] : [page.metadata.title];

@@ -170,7 +170,7 @@ async function answer(
   await send(deps, ctx, protocol, stream);
 }
 
-/** Sends the answer once it is complete. Throws ApiError when it broke off. */
+/** Sends the answer once it is complete. Throws ApiError when it was interrupted. */
 async function sendWhole(deps: AssistantRouteDeps, ctx: AppContext, question: ReaderQuestion): Promise<void> {
   const { failure, sources, ...answer } = await deps.answers.answerWhole({
     ...question,

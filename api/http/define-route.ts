@@ -64,7 +64,7 @@ export function keyOf({ key = 'admin' }: Route): keyof Callers {
   return key;
 }
 
-/** Returns the least role of the callers of a route; null for one that admits assistant keys or needs no key. */
+/** Returns the lowest role that may call a route; null for one that admits assistant keys or needs no key. */
 export function roleOf(route: Route): Role | null {
   const { role, method } = route;
   const key = keyOf(route);

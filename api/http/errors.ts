@@ -102,7 +102,7 @@ export function planNotDecidable(sentence: string): ApiError {
   return new ApiError(409, sentence);
 }
 
-/** Returns the error for a message to a turn that the job has left behind. */
+/** Returns the error for a message to a turn that is no longer the newest. */
 export const turnOutdated = fixed(
   409,
   'The job has changed since you read it, so this message was not sent. Read the job, then send the message again.',
@@ -110,7 +110,7 @@ export const turnOutdated = fixed(
 /** Returns the error for a plan or a question of a turn that does not exist. */
 export const turnUnknown = fixed(409, 'The job has no such turn. Send details.waiting.turn as you have read it.');
 
-/** Returns the error for a message that asks for a merge which is not possible now. */
+/** Returns the error for a message that requests a merge when none is possible. */
 export const baseNotMergeable = fixed(
   409,
   'mergeBase requires a job that is not running and whose pull request is open. Omit it, or wait until the turn ends.',
@@ -225,7 +225,7 @@ export function answersUnpriced(model: string): ApiError {
   return new ApiError(503, sentence, { 'Retry-After': '600' });
 }
 
-/** Returns the error for an answer that broke off before it was sent. */
+/** Returns the error for an answer that was interrupted before it was sent. */
 export function answerFailed(sentence: string): ApiError {
   return new ApiError(503, sentence, { 'Retry-After': '1' });
 }

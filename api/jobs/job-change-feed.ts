@@ -29,7 +29,7 @@ interface Watcher {
   bell: JobEventBell;
   /** The newest change of each job that it has yet to receive, in order. */
   pending: Map<string, JobChange>;
-  /** Whether it queries for itself: at first, and when too much was pending. */
+  /** Whether it runs its own query: at first, and after it fell too far behind. */
   isBehind: boolean;
 }
 

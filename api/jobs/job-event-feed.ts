@@ -120,7 +120,7 @@ export function createJobEventFeed(deps: {
   };
 }
 
-/** Keeps a page as the most recently used one, in place of the one that was not used for longest. */
+/** Keeps a page as the most recently used one, instead of the one that was not used for longest. */
 function keep(pages: WatchedJob['pages'], after: number, page: Promise<SentEvents>): void {
   pages.delete(after);
   pages.set(after, page);

@@ -17,7 +17,7 @@ export interface JobExecutionOptions extends TemporalCredentialOptions {
   instrument(client: Client): Client;
 }
 
-/** What an API asks of Temporal. */
+/** Calls of the API to Temporal. */
 export interface JobExecutions extends AsyncDisposable {
   start: StartJob;
   cancel: StartJob;

@@ -82,7 +82,7 @@ const largeHistory = 32 * 1024;
 const historyThread = new URL('../../db/jobs/history-thread.ts', import.meta.url);
 /** Largest size of the records that a prompt is rebuilt from, in characters. */
 const mostPromptRecords = 32_000_000;
-// a thread of its own, because its code is that of workers
+// its own thread, because its code is that of workers
 const promptThread = new URL('../../worker/replay/exact-question-thread.ts', import.meta.url);
 
 export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {

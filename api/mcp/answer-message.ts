@@ -19,7 +19,7 @@ interface McpRequest extends Omit<ToolRequest, 'onLength'> {
 /** Answers one message. Throws ZodError for a malformed one. */
 export type AnswerMcp = (message: McpMessage, request: McpRequest) => Promise<void>;
 
-/** Creates the function that answers messages. Each gets a server of its own. */
+/** Creates the function that answers messages. Each gets its own server. */
 export function createMcpAnswers(deps: McpServerDeps): AnswerMcp {
   const createServer = createMcpServers(deps);
 

@@ -25,7 +25,7 @@ function textOf<const Type extends string>(description: string, type: Type, link
 
 const nextPart = 'The next part (rel="next"), when there is one.';
 
-/** Routes for a site's documents in plain files, as far as their reader may read them. */
+/** Routes for a site's documents as plain files, limited to pages that the reader may read. */
 export const documentRoutes = {
   getLinkList: defineRoute({
     method: 'get',

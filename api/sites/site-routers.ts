@@ -34,7 +34,7 @@ import { createSiteReading } from './site-reading.ts';
 
 type SiteRouterDeps = AppDeps & { threadQueue: ThreadQueue; openedPages: OpenedPages };
 
-/** Creates the routers for what an organization administers. */
+/** Creates the routers with which an organization administers its sites. */
 export function createAdministrationRouters(
   deps: SiteRouterDeps,
   requestAccess: RequestAccess,

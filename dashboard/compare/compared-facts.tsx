@@ -4,7 +4,7 @@ import type { Job, Step, ToolCall, Turn } from '../http/types.ts';
 import { isUpTo } from '../jobs/timeline/timeline.ts';
 import { segmentsOf, timesOf, type Kind } from '../jobs/timeline/segments.ts';
 
-/** A job with what the comparison shows of it. */
+/** A job with the facts that the comparison shows. */
 export interface Compared {
   projectId: string;
   job: Job;
@@ -66,7 +66,7 @@ function endingOf(status: Job['status'], prLink: string | null): string {
   return prLink === null ? 'Completed without changes' : 'Pull request';
 }
 
-/** Shows the facts of two jobs next to each other. Those that differ stand out. */
+/** Shows the facts of two jobs side by side and highlights differences. */
 export function ComparedFacts({ left, right }: { left: Compared; right: Compared }) {
   const sides = { left: sideOf(left), right: sideOf(right) };
   return (

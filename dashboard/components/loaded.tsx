@@ -22,7 +22,7 @@ interface LoadedProps<T> {
 /** Renders the data of a query once it has loaded. Earlier data stays visible when a refetch fails, and says so. */
 export function Loaded<T>({ query, problem, back, children }: LoadedProps<T>) {
   const { data, error, isError, isRefetchError, refetch } = query;
-  // stays while an interval tries again, which is not to hide it every few seconds
+  // stays during periodic retries, or it would disappear every few seconds
   const [failure, setFailure] = useState<unknown>(null);
   if (isError && error !== failure) setFailure(error);
   if (data !== undefined)

@@ -46,7 +46,7 @@ export function ToastBar() {
       <Button
         className="button button-quiet"
         onPress={() => {
-          // not every browser tells that what it hides has lost the focus
+          // not every browser fires blur for an element that it hides
           setHeld(false);
           showToast(null);
         }}

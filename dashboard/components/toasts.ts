@@ -2,14 +2,14 @@ import { createListeners } from '../widget/listeners.ts';
 
 export interface Toast {
   text: string;
-  /** Undoes what was done, and returns what to say then; null if there is nothing to undo. */
+  /** Undoes the action, and returns the message to show then; null if it cannot be undone. */
   undo: (() => Promise<string>) | null;
 }
 
 let shown: Toast | null = null;
 const listeners = createListeners();
 
-/** Shows a message for some seconds, in place of an earlier one. */
+/** Shows a message for some seconds, replacing an earlier one. */
 export function showToast(toast: Toast | null): void {
   shown = toast;
   listeners.call();

@@ -26,7 +26,7 @@ interface SetsProps {
   onChange(): unknown;
 }
 
-/** Shows the question sets of a site, with what adds questions to them. */
+/** Shows the question sets of a site, with buttons that add questions to them. */
 export function QuestionSets({ domain, sets, onChange }: SetsProps) {
   const may = useMay('member');
   const add = useMutation({

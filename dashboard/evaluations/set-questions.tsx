@@ -59,7 +59,7 @@ interface QuestionsFormProps {
 
 function QuestionsForm({ set, onSave }: QuestionsFormProps) {
   const form = useDraft(`questions of ${set.id}`, { drafts: set.questions.map(draftOf), updatedAt: set.updatedAt });
-  // what was typed belongs to the set as it was then
+  // the draft belongs to the earlier version of the set
   const { drafts, updatedAt } = form.values;
   const change = (changed: Draft[]) => form.change({ drafts: changed, updatedAt });
   const save = useMutation({

@@ -38,7 +38,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApiProblem && error.status === 404;
 }
 
-/** Reports whether an error is a 409: the state of things is not the one that the user has seen. */
+/** Reports whether an error is a 409: the state has changed since the user saw it. */
 export function isConflict(error: unknown): boolean {
   return error instanceof ApiProblem && error.status === 409;
 }

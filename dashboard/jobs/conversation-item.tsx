@@ -17,7 +17,7 @@ interface ConversationItemProps {
   item: TimelineItem;
   job: JobRef;
   phase: Job['details']['phase'];
-  /** Those of the job, as far as they are loaded. */
+  /** The loaded pull requests of the job. */
   pullRequests: readonly JobPullRequest[];
   words: LiveOutput['words'];
   outputs: LiveOutput['outputs'];

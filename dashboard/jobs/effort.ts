@@ -3,7 +3,7 @@ import type { Job } from '../http/types.ts';
 /** Empty for a default. */
 export type EffortChoice = '' | NonNullable<Job['details']['reasoningEffort']>;
 
-/** Returns the choices of a reasoning effort, of which the first is the default. */
+/** Returns the choices of a reasoning effort; the first is the default. */
 export function effortsWith(byDefault: string) {
   return [
     ['', byDefault],

@@ -15,7 +15,7 @@ import { followUpAnchor, useSendMessage } from './send-message.ts';
 export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job; onSent(): void }) {
   const { status } = standing;
   const waitingTurn = standing.details.waiting?.turn;
-  /** `turn` is the one that waited when the user began to write. */
+  /** `turn` is the one that was waiting when the user began to write. */
   const empty: { prompt: string; turn?: number } = { prompt: '' };
   const { values, change, forget } = useDraft(`message to ${job.id}`, empty);
   const { prompt, turn = waitingTurn } = values;

@@ -167,7 +167,7 @@ export function stepKeyOf({ turn, step }: { turn: number; step: number }): strin
   return `${turn}.${step}`;
 }
 
-/** Adds events to what the earlier ones said. */
+/** Adds events to the state of the earlier ones. */
 export function withEvents(live: LiveOutput, events: JobEvent[]): LiveOutput {
   let words = live.words;
   const marks: PhaseMark[] = [];

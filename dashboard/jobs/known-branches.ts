@@ -7,7 +7,7 @@ const latest = 100;
 const mostBranches = 30;
 
 interface Known {
-  /** Those that the latest jobs of the project started from or made, then the others of its repository. */
+  /** Branches that the latest jobs of the project started from or created, then the others of its repository. */
   branches: string[];
   /** Paths of documents in the repository. */
   documents: string[];

@@ -17,7 +17,7 @@ export function placeholderOf(sentence: string): { start: number; end: number } 
   return { start, end: start + (found?.[0].length ?? 0) };
 }
 
-/** Returns the sentence with a path in place of the first PATH, if it leaves the file where it is. */
+/** Returns the sentence with a path instead of the first PATH, if it leaves the file where it is. */
 export function withPath(sentence: string, path: string | undefined): string {
   return path !== undefined && /^(?:Replace|Append)/.test(sentence) ? sentence.replace('PATH', () => path) : sentence;
 }

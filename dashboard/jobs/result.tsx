@@ -122,7 +122,7 @@ function ErrorText({ text }: { text: string }) {
 
 interface RetryActionsProps {
   job: Job;
-  /** Whether nothing else is more likely to be wanted. */
+  /** Whether this is the main action. */
   isFirst: boolean;
   retry: Retry;
 }

@@ -7,7 +7,7 @@ import type { TurnStanding } from './timeline/timeline.ts';
 interface TurnHeadProps {
   standing: TurnStanding;
   phase: Job['details']['phase'];
-  /** Those of the job, as far as they are loaded. */
+  /** The loaded pull requests of the job. */
   pullRequests: readonly JobPullRequest[];
 }
 
@@ -45,7 +45,7 @@ export function TurnHead({ standing: { turn, end, prLink, isNewest }, phase, pul
 
 interface PullRequestLinkProps {
   prLink: string;
-  /** Those of the job, as far as they are loaded. */
+  /** The loaded pull requests of the job. */
   pullRequests: readonly JobPullRequest[];
   /** Shows its state, too. */
   hasState?: boolean;

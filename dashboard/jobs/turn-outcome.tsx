@@ -14,7 +14,7 @@ const TurnDiff = lazy(() => import('../diff/step-diff.tsx').then(({ TurnDiff }) 
 interface TurnOutcomeProps {
   job: JobRef;
   outcome: Outcome;
-  /** Those of the job, as far as they are loaded. */
+  /** The loaded pull requests of the job. */
   pullRequests: readonly JobPullRequest[];
   /** Last step of a turn that changed files. */
   lastStep: Step | null;

@@ -84,7 +84,7 @@ function useCompared(ref: JobRef): ComparedQueries {
     ...jobQuery(ref),
     refetchInterval: ({ state: { data } }) => (data?.status === 'active' ? refetchMs : false),
   });
-  // once more after the end, or what was read shortly before it would stay
+  // once more after the end, or data read shortly before it would stay
   const refetchInterval = ({ state }: { state: { dataUpdatedAt: number } }) =>
     job.data?.status === 'active' || state.dataUpdatedAt < job.dataUpdatedAt ? refetchMs : (false as const);
   const turns = useQuery({ ...turnsQuery(ref), refetchInterval });

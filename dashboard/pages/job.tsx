@@ -62,9 +62,9 @@ function JobView({ job: ref }: { job: JobRef }) {
   const title = headline(plain(firstTitle ?? job.data?.details.title ?? turns.data?.[0]?.prompt ?? 'Job'));
   useTitle(headline(title, 80));
   const problem = useQueueProblem(job.data?.details.phase === 'queued');
-  // the steps of a long job arrive in several pages, below what is shown first
+  // the steps of a long job arrive in several pages, below the first ones
   const hasSteps = !steps.isPending || (job.data?.details.steps ?? 0) > stepsPerPage;
-  // before, what arrives would move what is on the screen, and a click could miss
+  // earlier, arriving steps would move the content, and a click could miss
   const isComplete = useLatch(
     !job.isPending && !turns.isPending && hasSteps && !(hasChange && listed.isPending) && problem !== undefined,
   );

@@ -23,7 +23,7 @@ interface NewJob {
   prompt: string;
   images: Attached[];
   ref: string;
-  /** In the order they are asked; empty for the project's. */
+  /** The first model, then fallbacks; empty for the project's. */
   models: string[];
   effort: EffortChoice;
   outputLimit: string;

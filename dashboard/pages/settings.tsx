@@ -14,7 +14,7 @@ import '../styles/settings.css';
 interface Part {
   label: string;
   Page: () => ReactNode;
-  /** Least role of those who see it. */
+  /** Lowest role that sees it. */
   role: Role;
 }
 

@@ -49,7 +49,7 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
             as <code>{merge.commit.slice(0, 10)}</code>
           </>
         )}
-        {/* after a refusal by Docket, somebody merged it on the forge */}
+        {/* merged on the forge after Docket refused */}
         {byWhom(merge.problem === null ? merge.requestedBy : null)}.
       </p>
     );

@@ -16,7 +16,7 @@ export function usePageSelection(): PageSelection {
   useEffect(() => {
     latest.current = selectedText();
     const onChange = ({ target }: Event) => {
-      // fields tell of selections of their own
+      // fields report their own selections
       if (target === document) latest.current = selectedText();
     };
     document.addEventListener('selectionchange', onChange);

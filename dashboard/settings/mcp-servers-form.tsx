@@ -82,7 +82,7 @@ interface ServersFormProps {
 
 function ServersForm({ projectId, servers, save }: ServersFormProps) {
   const form = useDraft(`MCP servers of ${projectId}`, { drafts: servers.map(draftOf) });
-  // what was kept has no secrets
+  // the draft has no secrets
   const drafts = form.values.drafts.map((draft) => ({ ...newServer, ...draft }));
   const change = (changed: Draft[]) => form.change({ drafts: changed });
   const action = useMutation({ mutationFn: () => save(drafts), onSuccess: form.forget });

@@ -16,7 +16,7 @@ const forges = [
   ['local', 'local: pages of this dashboard'],
 ] as const;
 
-/** Returns under which name the form keeps what was typed. */
+/** Returns the key of the form's draft. */
 export function draftNameOf(project: Project | null): string {
   return project === null ? 'new project' : `project ${project.id}`;
 }

@@ -19,7 +19,7 @@ export interface ChatMessage {
   vote: Vote | null;
 }
 
-/** Parts of an answer beside its text and sources. */
+/** Parts of an answer other than its text and sources. */
 export type AnswerAdditions = Pick<ChatMessage, 'marks' | 'followUps' | 'vote'>;
 
 /** `submitted` until the first event of the answer, then `streaming`. */

@@ -79,7 +79,7 @@ function messageOf(stored: unknown): ChatMessage[] {
   ];
 }
 
-/** Returns what was stored of an answer beside its text and sources. */
+/** Returns the stored parts of an answer other than its text and sources. */
 export function additionsOf(stored: unknown): AnswerAdditions {
   const vote = stringIn(valueIn(stored, 'vote'), 'vote');
   return {

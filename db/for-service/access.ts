@@ -43,7 +43,7 @@ export function createAccessStore(pool: Pool) {
       );
     },
 
-    /** Returns the ids of those keys and sessions that are still valid. */
+    /** Returns the ids of the keys and sessions that are still valid. */
     async valid(ids: string[]): Promise<Set<string>> {
       const { rows } = await pool.query<{ id: string }>({
         name: 'valid-access',

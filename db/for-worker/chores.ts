@@ -5,12 +5,11 @@ const early = 0.9;
 
 export type ChoreClaims = ReturnType<typeof createChoreClaims>;
 
-/** Creates the claims of chores that each worker would otherwise do for all jobs. */
+/** Creates the claims of chores, so that one worker does each of them for all jobs. */
 export function createChoreClaims(pool: Pool) {
   return {
     /**
-     * Reports whether this process is to do a round of a chore; only one process is within the interval. The round of a process
-     * that is killed is done in the next interval.
+     * Reports whether this process runs a chore now; only one process does in each interval. If it is killed, the chore runs in the next interval.
      */
     async claim(name: string, everyMs: number): Promise<boolean> {
       const { rowCount } = await pool.query(

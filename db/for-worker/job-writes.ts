@@ -46,7 +46,7 @@ interface TurnEnding {
 export interface TurnSummary extends WorkedTurn {
   title: string | null;
   message: string;
-  /** Incomplete part of the task, as a sentence; null when there is none. */
+  /** What is incomplete, as a sentence; null for nothing. */
   incomplete: string | null;
 }
 

@@ -19,7 +19,7 @@ const rowsAtOnce = 500;
 /** For revoked and expired keys, spending by day, and gaps: longer than any query reads. */
 const figureDays = 400;
 
-/** For layers with what an environment setup installed, counted from their last use. */
+/** For layers of environment setups, counted from their last use. */
 const unusedLayerDays = 30;
 /** For the incomplete layers of dead builders. */
 const abandonedLayerDays = 1;

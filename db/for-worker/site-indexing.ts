@@ -95,7 +95,7 @@ export function createSiteIndexing(pool: Pool) {
 
     /** Requests an index of every site whose current one has an older format than this. */
     async requestOutdated(format: number): Promise<void> {
-      // another build of what the site's guard refused would be refused, too
+      // another build of content that the site's guard refused would be refused, too
       await pool.query(
         `update sites set index_requested_at = now()
          from site_indexes as serving

@@ -17,7 +17,7 @@ const jobStatement = `
          to_json(ended_at) as "endedAt", to_json(archived_at) as "archivedAt"
   from jobs where id = $1 and organization_id = $2`;
 
-/** Records that a prompt is built from and of which a job has few, so that they need no pages. */
+/** Rows that prompts are built from. A job has few, so they need no pages. */
 const promptStatements = [
   `select 'turn' as piece, turn, prompt, images, status, base_commit as "baseCommit", tree, tree_step as "treeStep",
           first_tree as "firstTree", to_json(created_at) as "createdAt", to_json(ended_at) as "endedAt"
@@ -71,9 +71,7 @@ export type JobBundleStore = ReturnType<typeof createJobBundleStore>;
 export function createJobBundleStore(pool: Pool) {
   return {
     /**
-     * Yields the stored records of a job as JSON, of the form `BundleRecord`; nothing when there is no such job. Snapshots
-     * are last, after the records that name their trees. The records contain what the model read and wrote, and the changed content of
-     * the repository; keys and tokens are in none of the tables.
+     * Yields the stored rows of a job as JSON of the type `BundleRecord`; nothing for an unknown job. Snapshots come last, after the rows that name their trees. The rows contain what the model read and wrote, and changed content of the repository, but no keys or tokens.
      */
     read: (owner: Owner, jobId: string): AsyncGenerator<string> => readJobRecord(pool, owner, jobId),
     /** Yields only the records from which the model request of a step is built. */

@@ -32,7 +32,7 @@ const archiveStatement = `
   update jobs set status = 'archived', archived_at = now(), updated_at = now()
   where id = $1 and organization_id = $2 and status in ('completed', 'failed') returning ${jobColumns}`;
 
-/** A job without its old parts cannot go on, so it stays archived. */
+/** A job without its old parts cannot continue, so it stays archived. */
 const unarchiveStatement = `
   update jobs set status = case when failure_category is null then 'completed' else 'failed' end, archived_at = null,
                   unarchived_at = now(), updated_at = now()

@@ -75,7 +75,7 @@ interface TimelinePage<Row> {
 export const largestTimelinePage = 100;
 /** Largest number of lost attempts that are kept of a step. */
 export const mostLostAttempts = 50;
-/** Size at which a page ends, in bytes of the database's text; it has at least one row. */
+/** Size limit of a page, in bytes of the database's text. A page has at least one row. */
 const pageBytes = 2_000_000;
 /** Lists truncate longer texts, inputs and outputs. */
 const longestText = 20_000;
@@ -157,7 +157,7 @@ function pageOf<Row extends object>(rows: (Row & Sized)[], limit: number): Timel
 
 export type JobTimelineStore = ReturnType<typeof createJobTimelineStore>;
 
-/** Creates the store of what happened in a job, for people. */
+/** Creates the store of a job's timeline, as people see it. */
 export function createJobTimelineStore(pool: Pool) {
   /** Throws TranscriptRemovedError for a job without rows if it had some. */
   async function checkKept<Row>(rows: Row[], { organizationId }: Owner, jobId: string): Promise<Row[]> {

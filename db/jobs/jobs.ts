@@ -30,9 +30,9 @@ export interface JobRow {
   /** The base commit before a merge of the base branch into the job's tree that has not been published; null without one. */
   mergedFrom: string | null;
   model: string;
-  /** Models that are asked while those before them are down, in this order. */
+  /** Fallback models, in the order in which they are used. */
   fallbackModels: string[];
-  /** Null for what the model does by default. */
+  /** Null for the model's default. */
   reasoningEffort: ReasoningEffort | null;
   /** Limit of one answer, in tokens; null for the model's own. */
   maxOutputTokens: number | null;
@@ -52,7 +52,7 @@ export interface JobRow {
   /** State of the pull request at the last check. */
   prState: PullRequestState | null;
   prDraft: boolean | null;
-  /** Incomplete part of the last turn, as a sentence; null when there is none. */
+  /** What the last turn left incomplete, as a sentence; null for nothing. */
   incomplete: string | null;
   /** The project's check command on what was published last. */
   check: JobCheck | null;
@@ -62,7 +62,7 @@ export interface JobRow {
   inputTokens: number;
   /** Of the input, what providers read from their caches; null for a job of an earlier version. */
   cachedTokens: number | null;
-  /** Of the input, what providers wrote to their caches; null like that. */
+  /** Of the input, what providers wrote to their caches; null for a job of an earlier version. */
   cacheWriteTokens: number | null;
   outputTokens: number;
   /** In millionths of a US dollar; null once a call of the model had no known price. */
@@ -70,7 +70,7 @@ export interface JobRow {
   failureCategory: string | null;
   /** Whether the job only plans until a person approves its plan. */
   planReview: boolean;
-  /** Whether the agent may put a question to a person. */
+  /** Whether the agent may ask a person questions. */
   mayAsk: boolean;
   /** The turn that the approval of the plan started; null before. */
   approvedTurn: number | null;

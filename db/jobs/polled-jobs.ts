@@ -7,7 +7,7 @@ import { onOwnChange } from './wake-watchers.ts';
 
 interface PolledJob {
   row: Readonly<JobRow> | null;
-  /** When the row began to be read. */
+  /** Time at which the row was requested. */
   readAt: number;
   isPolled: boolean;
 }

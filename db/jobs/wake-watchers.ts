@@ -27,7 +27,7 @@ export function wakeWatchers(pool: Pool, jobId: string): void {
   outsideRequests(() => void announce(pool, first));
 }
 
-/** Calls back at once after each change by this process, whose notification comes later. */
+/** Calls back immediately after each change by this process, before its notification arrives. */
 export function onOwnChange(pool: Pool, changed: (jobId: string) => void): void {
   const watchers = ownWatchers.get(pool) ?? new Set();
   ownWatchers.set(pool, watchers.add(changed));

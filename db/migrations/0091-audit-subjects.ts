@@ -1,7 +1,7 @@
 import type { MigrationBuilder } from 'node-pg-migrate';
 import { runConcurrently } from '../run-concurrently.ts';
 
-/** Creates the index of what was done to a resource, while audit entries are written. */
+/** Creates the index of audit entries by resource, while entries are being written. */
 export function up(builder: MigrationBuilder): void {
   runConcurrently(builder, [
     'drop index concurrently if exists audit_entries_by_subject',

@@ -43,13 +43,13 @@ export interface ProjectRow {
   mayRun: boolean;
   /** Whether its jobs only plan until a person approves their plan. A job may override it. */
   planReview: boolean;
-  /** Whether its agents may put questions to a person. A job may override it. */
+  /** Whether its agents may ask a person questions. A job may override it. */
   mayAsk: boolean;
   /** Whether agents review their change before it is published; null for DOCKET_SELF_REVIEW. */
   selfReview: boolean | null;
   /** A shell command that must succeed before a change counts as finished; null for none. */
   checkCommand: string | null;
-  /** Where its jobs run, in place of the repository's `.docket/environment.yml`; null for none. */
+  /** Where its jobs run, instead of the repository's `.docket/environment.yml`; null for none. */
   environment: string | null;
   /** Hosts of the web pages that agents may fetch, as in `parseFetchHost`. */
   fetchHosts: string[];

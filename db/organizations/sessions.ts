@@ -19,7 +19,7 @@ export interface SessionRow {
   expiresAt: Date;
 }
 
-/** What a new session is opened with. `role` is the most that it may do. */
+/** Input of a new session. `role` is its highest role. */
 type NewSession = Pick<SessionRow, 'organizationId' | 'keyId' | 'person' | 'role'>;
 
 /** Duration of a session. */

@@ -3,7 +3,7 @@ import type { SiteRef } from '../caller.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
-/** Whose budget of the day is spent; that of the organization is tried again after some time. */
+/** Whose daily budget is spent; a spent budget of the organization is checked again after some time. */
 type SpentBudget = { spent: 'site' } | { spent: 'organization'; retryAfterSeconds: number };
 
 /** The reservation of a call. */

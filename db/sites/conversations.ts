@@ -48,7 +48,7 @@ interface UnansweredQuestion {
   /** The query that was searched for, which needs no conversation; the reader's own words if they were searched for. */
   text: string;
   askedAt: Date;
-  /** Whether the answer was that the documentation has none. */
+  /** Whether the assistant found no answer in the documentation. */
   notFound: boolean;
   votedDown: boolean;
   /** The reader's reasons and comment; null for none. */

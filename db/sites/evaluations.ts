@@ -26,7 +26,7 @@ export interface EvaluationResult {
   cited: string[];
   /** Paths of the passages that were found. */
   found: string[];
-  /** Query that was searched for in place of the question; null if the question was. */
+  /** Query that was searched for instead of the question; null if the question was. */
   searchQuery: string | null;
   answered: boolean;
   missingFacts: string[];
@@ -109,7 +109,7 @@ export function createEvaluationStore(pool: Pool) {
         return evaluation;
       }),
 
-    /** Returns those that are kept, newest first. */
+    /** Returns the stored evaluations, newest first. */
     async list({ id, organizationId }: SiteRef): Promise<ListedEvaluation[]> {
       const { rows } = await pool.query<ListedEvaluation>(
         `select ${fields}, jsonb_array_length(questions) as questions, (

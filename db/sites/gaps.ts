@@ -7,7 +7,7 @@ import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
 
-/** A dismissed gap keeps the state that it returns to, and work on it goes on. */
+/** A dismissed gap keeps the state that it returns to, and work on it continues. */
 export type GapState = 'open' | 'working' | 'indexing' | 'asking' | 'answered' | 'unanswered' | 'dismissed';
 
 export interface GapQuestion {
@@ -49,7 +49,7 @@ export interface NewGap {
 type BegunJob = Extract<CreatedJob, { kind: 'created' }>;
 
 interface Change {
-  /** Without it, work on the gap goes on. */
+  /** Without it, work on the gap continues. */
   state?: Exclude<GapState, 'dismissed'>;
   action: string;
   attempt?: number;
@@ -172,8 +172,7 @@ export function createGapStore(pool: Pool) {
   }
 
   /**
-   * Creates or continues a gap: its site is indexed, then its questions are asked again. No effect when the site is
-   * gone.
+   * Creates or continues a gap: its site is indexed, then its questions are asked again. Does nothing when the site was deleted.
    */
   async function recheck(caller: Caller, gap: NewGap): Promise<void> {
     await write(caller, gap, async () => ({ state: 'indexing', action: 'gap.check' }));

@@ -43,7 +43,7 @@ export interface SiteAnalytics {
   totals: SiteMeasures;
   /** Intervals in which something happened. */
   series: (SiteMeasures & { at: Date })[];
-  /** Those with the most questions. An empty name stands for none. */
+  /** Entries with the most questions. An empty name stands for none. */
   topics: NamedMeasures[];
   versions: NamedMeasures[];
   languages: NamedMeasures[];

@@ -17,7 +17,7 @@ export type AddedSource = {
       threads: WantedThreads;
       /** A thread has at least one of them; empty for all. */
       labels: string[];
-      /** Whose members may read the pages; empty for everybody, if everybody may see the threads. */
+      /** Groups whose members may read the pages; empty for everyone, if the threads are public. */
       groups: string[];
     }
   | {
@@ -67,7 +67,7 @@ export interface SourceReport {
   prefix: string;
   /** Number of its pages in the index. */
   pages: number;
-  /** Why pages of it are those of an earlier index, as a sentence; null if they are up to date. */
+  /** Why its pages come from an earlier index, as a sentence; null if they are up to date. */
   problem: string | null;
   /** The first pages of a website, threads, or files that could not be read, as sentences. */
   skipped: string[];

@@ -31,7 +31,7 @@ export type SourceThreadStore = ReturnType<typeof createSourceThreadStore>;
 export function createSourceThreadStore(pool: Pool) {
   const keyOf = ({ id, organizationId, prefix }: SourceRef) => [id, organizationId, prefix];
   return {
-    /** Returns how far a source has been read with these settings. Other settings forget what was read. */
+    /** Returns how far a source has been read with these settings. A change of settings starts over. */
     async open(source: SourceRef, settings: string): Promise<ReadingState> {
       await pool.query(`delete from thread_sources where ${ofSource} and settings <> $4`, [...keyOf(source), settings]);
       await pool.query(

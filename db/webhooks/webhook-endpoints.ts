@@ -16,7 +16,7 @@ export interface WebhookRow {
   id: string;
   projectId: string;
   format: WebhookFormat;
-  /** For Slack, only its host: whoever knows the address can post. */
+  /** For Slack, only its host, because the URL is a secret. */
   url: string;
   description: string | null;
   /** Empty for all types. */

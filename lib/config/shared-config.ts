@@ -88,7 +88,7 @@ export function sharedConfigOf(env: SharedEnvironment) {
     /** `connections` is the most that a process opens; null leaves it to the process. */
     database: { url: env.DATABASE_URL, connections: env.DOCKET_DATABASE_CONNECTIONS ?? null },
     temporal: temporalSettingsOf(env),
-    /** The first key seals and all of them open; with none, values are stored as they are. */
+    /** The first key encrypts and all of them decrypt; with none, values are stored in plain text. */
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
     /** The operator's budgets, in millionths of a US dollar, which cap those of projects; null means unlimited. */
     budgets: {

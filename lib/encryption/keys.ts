@@ -17,8 +17,7 @@ const secretPattern = /^[A-Za-z0-9+/_-]{43}=?$/;
 const secretBytes = 32;
 
 /**
- * Parses `DOCKET_ENCRYPTION_KEYS`: comma-separated `id:base64 of 32 bytes`. The first key seals and all of them open;
- * with no keys, nothing is sealed. Throws EncryptionKeysError, whose message continues a sentence, as config errors do.
+ * Parses `DOCKET_ENCRYPTION_KEYS`: comma-separated `id:base64 of 32 bytes`. The first key encrypts and all of them decrypt; with no keys, nothing is encrypted. Throws EncryptionKeysError, whose message continues a sentence, as config errors do.
  */
 export function parseEncryptionKeys(text: string): EncryptionKey[] {
   const entries = text.split(',').map((entry) => entry.trim());

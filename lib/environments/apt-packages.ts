@@ -31,7 +31,7 @@ export function packagesOfFeatures(features: unknown): string[] | null {
   });
 }
 
-/** Returns what all parts contain; null if one of them was not understood. */
+/** Returns the packages of all parts; null if one of them was not understood. */
 function whole<Part>(parts: Part[], read: (part: Part) => string[] | null): string[] | null {
   const found = parts.map(read);
   return found.includes(null) ? null : found.flatMap((names) => names ?? []);

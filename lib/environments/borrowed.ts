@@ -56,7 +56,7 @@ export function withPackages(packages: ReadonlySet<string> | null): Pick<Environ
   return packages === null || packages.size === 0 ? {} : { packages: [...packages] };
 }
 
-/** The image of an environment; null if what was read is no name of an image in a registry. */
+/** The image of an environment; null unless it is the name of an image in a registry. */
 export type PlainImage = Pick<Environment, 'image'> | null;
 
 /** Returns the name of an image in a registry, as a part of an environment. */

@@ -12,7 +12,7 @@ export interface Image {
   bytes: Uint8Array;
 }
 
-/** `problem` is the end of a sentence. `kind` is null for what is none of the image types. */
+/** `problem` is the end of a sentence. `kind` is null for other types of files. */
 export type ReadImage = { image: Image } | { kind: ImageType | null; problem: string };
 
 /** Largest image, in bytes: providers accept 5 MB in base64. */
@@ -26,7 +26,7 @@ const mostFrames = 200;
 interface Measured {
   width: number;
   height: number;
-  /** Where the image ends. */
+  /** Offset at which the image ends. */
   end: number;
 }
 
@@ -149,7 +149,7 @@ function readGif(bytes: Buffer): Measured | null {
   }
 }
 
-/** Returns the size of a table of colors, of which the flags tell. */
+/** Returns the size of a color table from its flags. */
 function tableBytes(flags: number): number {
   return (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1);
 }

@@ -20,7 +20,7 @@ export type ParsedFetchHost = { ok: true; host: string } | { ok: false; problem:
 export function parseFetchHost(text: string): ParsedFetchHost {
   const host = text.trim().toLowerCase();
   const name = host.replace(/^\*\./, '');
-  // nobody owns all names below a top-level domain
+  // no one owns all names below a top-level domain
   const isWide = name !== host && !name.includes('.');
   if (host.length <= longestHost && isHostName(name) && !isWide) return { ok: true, host };
   return { ok: false, problem: 'must be a host such as docs.example.com or *.example.com, without an IP address' };

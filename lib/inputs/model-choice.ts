@@ -4,7 +4,7 @@ import { modelNameSchema } from './administration.ts';
 /** Largest number of models that a job may name. */
 export const mostModels = 4;
 
-/** Models in the order in which they are asked: each of the others only while those before it are down. */
+/** The first model, then fallbacks: each is used only while those before it are down. */
 export const modelListSchema = z
   .array(modelNameSchema)
   .min(1)

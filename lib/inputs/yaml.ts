@@ -14,7 +14,7 @@ export interface YamlRules {
   onceOf?(key: unknown): unknown;
 }
 
-/** Deepest nesting of what begins in one line; by indentation, the size of the text limits it. */
+/** Deepest nesting within one line; nesting by indentation is limited by the size of the text. */
 const deepest = 100;
 
 /**

@@ -38,7 +38,7 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
     return publicLookup;
   }
 
-  /** Returns a response from the checked addresses as it arrives, over a connection of its own. Follows no redirects. */
+  /** Returns a response from the checked addresses as it arrives, over its own connection. Follows no redirects. */
   async function request(
     address: URL,
     { method = 'GET', headers, body, signal }: RequestInit & { signal: AbortSignal },
@@ -64,7 +64,7 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
       return literalOf(url) === null ? await addressesBy(lookup, url.hostname, signal) : [];
     },
     /**
-     * Fetches JSON from the checked addresses only, over a connection of its own, and follows no redirects. Fails after 30
+     * Fetches JSON from the checked addresses only, over its own connection, and follows no redirects. Fails after 30
      * seconds, and with AnswerLimitError after 8 MB or 50,000 values.
      */
     async fetch(url: string | URL, { signal, ...init }: RequestInit = {}): Promise<Response> {

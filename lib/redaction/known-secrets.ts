@@ -25,7 +25,7 @@ export interface MaskedSecrets extends SecretMasks {
  * elsewhere, they would alter the texts of others and so reveal what they are. Outside any work, all are known.
  */
 export interface KnownSecrets extends SecretMasks {
-  /** Adds a secret of the process, which is known in all work. */
+  /** Adds a secret of the process, which is redacted in all work. */
   add(secret: string): void;
   /** Adds secrets of a project. From then on, the current work knows everything that was ever added for this project. */
   learn(projectId: string, secrets: readonly string[]): void;

@@ -13,7 +13,7 @@ export interface ThreadPoolOptions {
   /** Time limit from the call to the answer. A thread that exceeds it is replaced. */
   deadlineMs: number;
   /**
-   * Number of requests to send to a busy thread before it has answered, so that it can go on while this thread is busy;
+   * Number of requests to send to a busy thread before it has answered, so that it can continue while this thread is busy;
    * 0 if absent.
    */
   ahead?: number;

@@ -19,7 +19,7 @@ interface QueuedTask<Data> extends Pick<ThreadTask<Data>, 'script' | 'data'> {
 export type ThreadQueue = ReturnType<typeof createThreadQueue>;
 
 /**
- * Moves large work off the event loop. Each task runs in a thread of its own, which ends with it. Organizations take
+ * Moves large work off the event loop. Each task runs in its own thread, which ends with it. Organizations take
  * turns.
  */
 export function createThreadQueue({ atOnce, waiting, deadlineMs, heapMb }: ThreadQueueLimits) {

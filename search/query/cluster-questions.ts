@@ -4,7 +4,7 @@ import { fold, questionWords, termsOf } from '../build/words.ts';
 export interface ReaderQuestion {
   text: string;
   askedAt: Date;
-  /** Whether the answer was that the documentation has none. */
+  /** Whether the assistant found no answer in the documentation. */
   notFound: boolean;
   votedDown: boolean;
   /** The reader's remark about the answer; null if there is none. */
@@ -15,7 +15,7 @@ export interface ReaderQuestion {
 interface DistinctQuestion {
   /** Without case, accents and punctuation. */
   key: string;
-  /** As it was first written. */
+  /** The question in its first wording. */
   text: string;
   count: number;
   lastAskedAt: Date;

@@ -45,7 +45,7 @@ export function fingerprintOf({ name, navigation, settings }: Layout): string {
   return hashOf([name, [...entries], languages, versions, settings]);
 }
 
-/** Returns a fingerprint of the files whose pages have addresses of their own, to which links of other pages lead. */
+/** Returns a fingerprint of the files whose pages have their own addresses, to which links of other pages lead. */
 export function addressesOf(files: readonly (readonly [file: string, path: string])[]): string {
   return files.length === 0 ? '' : hashOf(files);
 }

@@ -53,7 +53,7 @@ const shareOfReferred = 0.5;
 const questionShare = 0.3;
 const plain = { parts: [], member: null, isIdentifier: false };
 
-/** What a query needs to know about an index. */
+/** Properties of an index that queries need. */
 export interface IndexTerms {
   /** Returns the number of passages with a term. */
   count(term: string): number;

@@ -20,7 +20,7 @@ function answerOf(message: Exclude<PoolMessage, { kind: 'close' }>): PoolAnswer 
   }
 }
 
-/** Searches indexes in a thread of its own. An index stays open until a message closes it. */
+/** Searches indexes in its own thread. An index stays open until a message closes it. */
 parentPort?.on('message', (message: PoolMessage) => {
   if (message.kind !== 'close') return parentPort?.postMessage(answerOf(message));
   opened.get(message.file)?.[Symbol.dispose]();

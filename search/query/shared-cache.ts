@@ -1,4 +1,4 @@
-/** A cache of what open indexes have read. */
+/** A cache of the data that open indexes have read. */
 export interface SharedCache<Key, Value> {
   get(index: object, key: Key): Value | undefined;
   set(index: object, key: Key, value: Value): void;

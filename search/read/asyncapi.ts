@@ -106,7 +106,7 @@ function messageOf(api: Api, found: unknown): string {
   if (!isRecord(message)) return '';
   const name = textOf(message.title) ?? textOf(message.name) ?? 'Message';
   const mediaType = textOf(message.contentType) ?? textOf(api.defaultContentType) ?? 'application/json';
-  // a payload in a format of its own is inside an object that names the format
+  // a payload in its own format is inside an object that names the format
   const payload =
     isRecord(message.payload) && isRecord(message.payload.schema) ? message.payload.schema : message.payload;
   const headers =

@@ -12,8 +12,7 @@ const longest = 64 * 1024;
 const headerWithGroups = /^[ \t]*:(?:page-)?groups:/im;
 
 /**
- * Parses the block at the top of a Markdown file: YAML between `---`, or TOML between `+++`. Never throws: a malformed block stays part of the text, and keeps
- * the page from everybody if it names groups.
+ * Parses the block at the top of a Markdown file: YAML between `---`, or TOML between `+++`. Never throws: a malformed block stays part of the text, and hides the page from everyone if it names groups.
  */
 export function readFrontMatter(source: string): FrontMatter {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;

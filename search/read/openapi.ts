@@ -29,8 +29,7 @@ const mostDetails = 64_000_000;
 const mostParameters = 500;
 
 /**
- * Returns the operations of an OpenAPI 2 or 3 or AsyncAPI 2 or 3 file, which may refer to other files; null when the file
- * is none.
+ * Returns the operations of an OpenAPI 2 or 3 or AsyncAPI 2 or 3 file, which may refer to other files; null for other files.
  */
 export function readOperations(
   path: string,

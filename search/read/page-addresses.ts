@@ -12,7 +12,7 @@ const usualEnding = '.md';
 const endings = ['', usualEnding, '.mdx', '.rst', '.adoc', '/index.md', '/index.mdx', '/README.md'];
 
 /**
- * Creates the finder of the pages that links between files lead to. Front matter may give a page an address of its own,
+ * Creates the finder of the pages that links between files lead to. Front matter may give a page its own address,
  * so it is read of files whose page `knownPath` does not know. Errors: UnreadError.
  */
 export function createAddressOf(

@@ -213,7 +213,7 @@ function configOf(env: z.infer<typeof environmentSchema>) {
     retention: retentionOf(env),
     /** Days after which a job that waits for a person fails. */
     waitDays: env.DOCKET_WAIT_DAYS,
-    /** Whether agents review their change in projects that do not say. */
+    /** Whether agents review their change unless the project says otherwise. */
     selfReview: env.DOCKET_SELF_REVIEW === 'on',
     /** Names this worker's code for Temporal's Worker Versioning; null: not versioned. */
     buildId: env.DOCKET_BUILD_ID ?? null,

@@ -12,7 +12,7 @@ export function filesOfPatch(patch: string): ChangedFile[] {
   });
 }
 
-/** Parses the list of names that is stored in place of a patch that is too large. */
+/** Parses the list of names that is stored instead of a patch that is too large. */
 function listedFiles(text: string): ChangedFile[] {
   return [...text.matchAll(/^([AMDT])\t(.+)$/gm)].map(([, kind, path = '']) => ({
     path: unquoted(path),

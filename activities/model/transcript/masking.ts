@@ -38,7 +38,7 @@ export const maskInTens: Masking = (answered) => {
   return length > keptCharacters ? Math.max(0, Math.floor((answered.length - recentSteps) / 10) * 10) : 0;
 };
 
-/** Returns what the model reads in place of the output of a call. */
+/** Returns what the model reads instead of the output of a call. */
 export function maskedOutput({ toolName, input }: ToolCall, output: string, hasImage = false): string {
   if (hasImage) return `${output}\n[The image is omitted; make the same call again if you need it]`;
   if (output.length <= shortOutput) return output;

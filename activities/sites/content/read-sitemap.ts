@@ -19,7 +19,7 @@ const chunkLength = 65_536;
 const rawAmpersand = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
 
 /**
- * Reads a sitemap; null if it is none. An ampersand that is not escaped stays as it is, and entities that it defines are
+ * Reads a sitemap; null for other documents. An ampersand that is not escaped stays as it is, and entities that it defines are
  * not resolved. Throws for one that expands too far.
  */
 export function readSitemap(bytes: Uint8Array): Sitemap | null {
@@ -44,7 +44,7 @@ export function readSitemap(bytes: Uint8Array): Sitemap | null {
     oncdata: (text: string) => take(text.replaceAll('&amp;', '&')),
     onclosetag() {
       const list = open.at(-2) === 'sitemap' ? found.sitemaps : found.pages;
-      // image and video sitemaps have addresses of their own below a page
+      // image and video sitemaps have their own addresses below a page
       if (open.pop() === 'loc' && open.length === 2 && list.length < mostAddresses) list.push(address.trim());
       if (open.length === 0) found.isWhole = parser.error === null;
     },

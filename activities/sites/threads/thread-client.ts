@@ -67,7 +67,7 @@ export interface ThreadClientOptions {
 
 /** Asks a server for threads, one request at a time. Errors: ForgeError, the signal's reason. */
 export interface ThreadClient {
-  /** Returns why not everybody may see the threads, as a sentence; null if they may. */
+  /** Returns why the threads are not public, as a sentence; null if they are public. */
   problemWithAccess(): Promise<string | null>;
   /** Reads a list page by page; nothing of a list that still has its version. */
   list(query: ThreadQuery): AsyncGenerator<ListedPage>;
@@ -84,7 +84,7 @@ export function createPatientAsk<Question>({
   signal,
 }: {
   send(question: Question): Promise<ForgeResponse>;
-  /** Returns null for an answer that is none. */
+  /** Returns null for an invalid response. */
   failureOf(response: ForgeResponse): ForgeError | null;
   /** Time between requests. */
   delayMs: number;
@@ -118,7 +118,7 @@ export function failureOfForge(
   return new ForgeError('authentication', `${forge} refuses the credential. ${remedy}`);
 }
 
-/** Returns the sentence about issues or discussions that not everybody may see. */
+/** Returns the sentence about issues or discussions that are not public. */
 export function notPublic({ forge }: Pick<ForgeApi, 'forge'>, what: string): string {
   return `The ${what} on ${forge} are not public. Name the groups of readers who may see them.`;
 }

@@ -1,4 +1,4 @@
-/** The crawl cannot go on; the message is a sentence. */
+/** The crawl cannot continue; the message is a sentence. */
 export class CrawlStop extends Error {
   override name = 'CrawlStop';
 }

@@ -12,7 +12,7 @@ export interface Citation {
   text: string;
   /** Ids of the answer's sources. */
   sources: string[];
-  /** The passage that supports it best, then those that have what it lacks. None of sources that the model was not shown. */
+  /** The passage that supports it best, then passages with what that one lacks. Only of sources that the model was shown. */
   passages: CitedPassage[];
   /** Numbers, names, code, options and identifiers of the sentence that these passages do not contain. */
   unsupported: string[];

@@ -177,7 +177,7 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
     );
   }
 
-  /** Returns the words to write in place of markup, or null to write it as markup. */
+  /** Returns the words to write instead of markup, or null to write it as markup. */
   function plainOf(segment: Segment, before: string, inLink: boolean): string | null {
     if (segment.kind === 'caption') return escapeAll(segment.words);
     if (segment.kind === 'code' && segment.code.includes('|') && table.mayBeRow(before)) return escapeAll(segment.code);

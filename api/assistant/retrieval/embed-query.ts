@@ -42,7 +42,7 @@ const mostCached = 500;
 
 export type QueryEmbedder = ReturnType<typeof createQueryEmbedder>;
 
-/** Creates the embedder of queries. While its model fails or is late, searches go on by words. */
+/** Creates the embedder of queries. While its model fails or is late, searches continue by words. */
 export function createQueryEmbedder(deps: QueryEmbedderDeps) {
   const { name, model, queryPrefix, log, patienceMs = 800, pauseMs } = deps;
   const optional = createOptionalModel({ log, name: 'embedding', instead: 'searching by words', patienceMs, pauseMs });

@@ -81,7 +81,7 @@ export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }
     outcomes,
     /**
      * Returns the query with which to search for a question that needs its conversation or the reader's page, by the model
-     * of its site. The query is null, and the search goes on as without a model, if the site has no model, if the question
+     * of its site. The query is null, and the search continues as without a model, if the site has no model, if the question
      * needs nothing, or if the model fails, is late, returns no query or does not fit the budget.
      */
     async rewrite({ site, signal, ...rest }: RewriteRequest): Promise<RewrittenQuery> {

@@ -7,7 +7,7 @@ export interface Command {
   label: string;
   to?: NavigateOptions;
   theme?: Theme;
-  /** Least role of those who may use it; by default any. */
+  /** Lowest role that may use it; any by default. */
   role?: Role;
 }
 

@@ -56,7 +56,7 @@ export function Palette({ onClose, compareWith }: PaletteProps) {
   const isSettled = !found.isPlaceholderData && q === text.trim();
   const jobs = (found.data?.jobs ?? [])
     .filter(({ id }) => id !== compareWith?.id)
-    // of those of an earlier text, only what matches this one, too
+    // keeps only the earlier results that also match the new text
     .filter(({ id, prompt, details }) => isSettled || hasWords(`${id} ${details.title ?? ''} ${prompt}`, text));
   const isComparing = compareWith !== undefined;
   const placeholder = isComparing ? 'Search jobs, or paste an id' : 'Search pages, actions and jobs, or paste an id';

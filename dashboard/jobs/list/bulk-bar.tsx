@@ -22,7 +22,7 @@ interface BulkBarProps {
   jobs: ListedJob[];
   selection: Selection;
   bulk: UseMutationResult<SelectedOutcome | null, Error, SelectedJobs>;
-  /** Whether the question is shown if the selected jobs are to be retried. */
+  /** Whether the confirmation of a retry is shown. */
   asksToRetry: boolean;
   onAskToRetry(asks: boolean): void;
 }

@@ -77,7 +77,7 @@ function useCounts(filters: JobFilters) {
   return useQuery(jobCountsQuery(filters)).data;
 }
 
-/** Shows the failures of counted and of listed jobs, some of which are beyond those that are counted. */
+/** Shows the failures of counted and of listed jobs; the list may go beyond the counted ones. */
 function FailureMenu({ filters, listed }: { filters: JobFilters; listed: FiltersProps['failures'] }) {
   const { model, startedBy, q, status, failure: chosen } = filters;
   const set = useSetFilters();

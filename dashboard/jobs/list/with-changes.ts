@@ -23,8 +23,7 @@ function fits(job: ListedJob, { status, project, model, failure, startedBy }: Jo
 }
 
 /**
- * Updates changed jobs in place, inserts those that now match the filters, and removes those that no longer do. Jobs
- * beyond all that are loaded come with their own page.
+ * Updates changed jobs in place, inserts those that now match the filters, and removes those that no longer do. Jobs older than the loaded ones come with their own page.
  */
 export function withChanges(pages: JobListPage[], changes: ListedJob[], filters: JobFilters): JobListPage[] {
   const changed = new Map(changes.map((job) => [job.id, job]));

@@ -6,7 +6,7 @@ export interface CommandOutput {
   startedAt: number;
   /** The newest part of the output. */
   text: string;
-  /** Characters so far, those that are not shown included. */
+  /** Characters so far, including those that are not shown. */
   length: number;
   /** Null while the command runs. */
   durationMs: number | null;
@@ -18,7 +18,7 @@ export type CommandOutputs = ReadonlyMap<string, CommandOutput>;
 /** Longest text that is kept of a command's output. */
 const longestText = 100_000;
 
-/** Adds an event to what commands have printed. A result replaces the output, and another attempt starts anew. */
+/** Adds an event to what commands have printed. A result replaces the output, and another attempt starts again. */
 export function withOutput(outputs: CommandOutputs, { type, data, createdAt }: JobEvent): CommandOutputs {
   const { toolCallId, attempt, offset, text, durationMs } = data;
   const key = typeof toolCallId === 'string' ? toolCallId : '';

@@ -7,7 +7,7 @@ import type { Step, StepPrompt } from '../../http/types.ts';
 import { stepPromptQuery, type JobRef } from '../job-queries.ts';
 import { InspectedText } from './inspected-text.tsx';
 
-/** Shows, when it is asked for, everything that the model read for a step. */
+/** Shows on request everything that the model read for a step. */
 export function ExactPrompt({ job, step }: { job: JobRef; step: Step }) {
   const [isShown, setShown] = useState(false);
   const prompt = useQuery({ ...stepPromptQuery(job, step), enabled: isShown });

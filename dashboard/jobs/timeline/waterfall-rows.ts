@@ -25,7 +25,7 @@ export interface Timed {
   turns: Turn[];
   steps: Step[];
   live: Pick<LiveOutput, 'phases' | 'starts'>;
-  /** Category with which the last turn failed; null if it did not. */
+  /** Failure category of the last turn; null if it did not fail. */
   failure: string | null;
 }
 
@@ -58,7 +58,7 @@ function rowsOfTurn(turn: Turn, steps: Step[], live: Timed['live'], segments: Se
       'prepare',
       'Prepare',
       others.filter((segment) => segment.kind === 'git' && !publishing.includes(segment)),
-      // or what is below would move when the events, with their times, are there
+      // reserves the space, or the content below would move when the events arrive
       hasOwnStep,
     ),
     ...steps.map((step) =>

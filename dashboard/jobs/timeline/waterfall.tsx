@@ -16,7 +16,7 @@ interface WaterfallProps {
   steps: Step[];
   phases: LiveOutput['phases'];
   starts: LiveOutput['starts'];
-  /** Category with which the job failed; null if it did not. */
+  /** Failure category of the job; null if it did not fail. */
   failure: string | null;
   /** Shows an item of the conversation. */
   onGo(anchor: string): void;

@@ -229,7 +229,7 @@ function placed(marks: Mark[], text: string): PlacedMark[] {
   });
 }
 
-/** Returns the value of a node with what is unsupported in its sentences marked. */
+/** Returns the value of a node, with unsupported words marked. */
 function marked(node: Nodes & { value: string }, { marks, labels }: Rendering): ReactNode {
   const { value } = node;
   const [start, end] = [startOf(node), endOf(node)];

@@ -13,7 +13,7 @@ interface AnswerViewProps {
   isLast: boolean;
   /** False while the answer is streaming. */
   isDone: boolean;
-  /** Null for an answer of the past, which is not rated here. */
+  /** Null for an earlier answer, which cannot be rated here. */
   driver: Pick<ChatDriver, 'threadId' | 'rate' | 'search'> | null;
   labels: Labels;
   target: LinkTarget;

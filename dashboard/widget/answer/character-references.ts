@@ -25,7 +25,7 @@ const named: Record<string, string> = {
 };
 
 /**
- * Decodes a named character reference; false when the name is unknown. The widget's bundle uses this in place of the
+ * Decodes a named character reference; false when the name is unknown. The widget's bundle uses this instead of the
  * package `decode-named-character-reference`, whose browser version assigns to innerHTML.
  */
 export function decodeNamedCharacterReference(name: string): string | false {

@@ -13,7 +13,7 @@ export function definitionsOf(root: Root): Map<string, Definition> {
   return new Map(root.children.flatMap((node) => (node.type === 'definition' ? [[node.identifier, node]] : [])));
 }
 
-/** Returns the text of a node without its formatting, with blocks on lines of their own. */
+/** Returns the text of a node without its formatting, with blocks on their own lines. */
 export function plainTextOf(node: Nodes): string {
   if ('value' in node) return node.value;
   if (node.type === 'break') return '\n';

@@ -8,7 +8,7 @@ import { projectCredentialOwner, projectSecretOwner, projectSshKeyOwner } from '
 import { openCredentials, type ServerValue } from '../../organizations/project-tools.ts';
 import { listProjects, projectColumns, type ProjectRow } from '../../organizations/projects.ts';
 
-/** A project with its credentials, which stay encrypted until they are asked for. */
+/** A project with its credentials, which stay encrypted until they are needed. */
 export interface ProjectAccess {
   project: ProjectRow;
   /** Returns the project's token for its forge; null when it has none. Throws SealedError. */
@@ -23,7 +23,7 @@ export type JobWithAccess = ProjectAccess & JobWithGrants;
 
 interface JobWithGrants {
   job: JobRow;
-  /** Models of the job that are left out for now, the one that was left out first at the beginning. */
+  /** Models of the job that are skipped for now because they are down, the earliest first. */
   downModels: string[];
   grants: string[];
   /** The result of the effect that stored the environment of the job's turn; null before it. */

@@ -103,7 +103,7 @@ function frontMatterOf(root: Root, metas: ReadonlyMap<string, string>): FrontMat
   const html = findElement(root, ({ tagName }) => tagName === 'html');
   const values: Record<string, unknown> = {};
   for (const name of ['description', 'keywords']) if (metas.has(name)) values[name] = metas.get(name);
-  // groups that cannot be understood keep the page from everybody
+  // a page with invalid groups is hidden from everyone
   if (metas.has('groups')) values.groups = textOf(metas.get('groups')) ?? {};
   if (!robotsRulesOf(metas.get('robots') ?? '').mayIndex) values.noindex = true;
   if (typeof html?.properties.lang === 'string') values.lang = html.properties.lang;

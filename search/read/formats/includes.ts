@@ -18,7 +18,7 @@ export interface IncludeSyntax {
   isCode?(directive: RegExpExecArray): boolean;
   /** Selects or adapts the text of the included file; `values` are its front matter. */
   adapt?(text: string, directive: RegExpExecArray, values: Record<string, unknown>): string;
-  /** Returns what is shown if the file is not included. */
+  /** Returns the text that is shown if the file is not included. */
   missing?(directive: RegExpExecArray): string;
 }
 

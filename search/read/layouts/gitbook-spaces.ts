@@ -24,7 +24,7 @@ export interface GitbookSpace {
 
 /**
  * Returns the spaces of a repository, the main one first; null if it is not arranged for GitBook. The top is one, or the
- * folders that `LANGS.md` lists, or all with a summary; and so is each folder with a configuration of its own.
+ * folders that `LANGS.md` lists, or all with a summary; and so is each folder with its own configuration.
  */
 export function gitbookSpaces(files: SourceFiles): { top: GitbookSpace; spaces: GitbookSpace[] } | null {
   const configs = configFilesOf(files, /(?:^|\/)\.gitbook\.yaml$/);

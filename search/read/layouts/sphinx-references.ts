@@ -29,7 +29,7 @@ export function sphinxReferences(
   }
 
   function labelsOf(path: string): RstLabels {
-    // the title of a page for groups is not for everybody
+    // the title of a page with groups is not public
     const text = readIncluded(files.get(path)?.read() ?? '') ?? '';
     return path.endsWith('.rst') ? labelsIn(rstLines(text)) : mystLabelsIn(text);
   }

@@ -169,7 +169,7 @@ const longest = 50_000;
 const fields = /^\s*(?::[^:\s`][^:`\n]{0,100}:.*\n(?:[ \t]+\S.*\n)*)+/;
 
 /**
- * Returns a setting of `conf.py` that is one string, in whichever quotes; empty if it is none. Values in braces of an
+ * Returns a setting of `conf.py` that is one string, in any quotes; empty for other values. Values in braces of an
  * f-string are filled in if they are plain strings of the same file.
  */
 function textIn(config: string, name: string): string {

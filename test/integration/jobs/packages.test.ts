@@ -181,7 +181,7 @@ describe.runIf(accounts.length > 0)('a job whose environment names packages', { 
     expect(again.notices).toEqual([
       `The environment of this job follows ${path}.`,
       expect.stringMatching(/is skipped, because it failed just now: .*Unable to locate package gone/s),
-      `The job goes on without the packages of ${path}.`,
+      `The job continues without the packages of ${path}.`,
     ]);
     const other = await noticesOfJob();
     expect(other.notices).toContain(started('gone', path));

@@ -3,7 +3,7 @@ import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { asOperator } from '../stack/operator.ts';
 import { buildJob, buildProject } from './build.ts';
 
-/** Creates a job in a project of its own. */
+/** Creates a job in its own project. */
 export async function buildLoneJob(pool: Pool): Promise<JobRow> {
   return buildJob(pool, await buildProject(pool));
 }

@@ -10,7 +10,7 @@ import { findFreePort } from '../../../local/processes/ports.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
 export interface Gitea extends AsyncDisposable {
-  /** `http://127.0.0.1:<port>`, or https with a certificate of its own authority. */
+  /** `http://127.0.0.1:<port>`, or https with its own certificate authority. */
   origin: string;
   /** A PEM file with the authority; null without TLS. */
   authority: string | null;

@@ -44,7 +44,7 @@ interface HostedProject {
   files?: Record<string, string>;
 }
 
-/** Creates a repository on the forge, and a project for it with a token of its own. Returns the id of the project. */
+/** Creates a repository on the forge, and a project for it with its own token. Returns the id of the project. */
 export async function createHostedProject({ github }: HostedForge, { api, model, name, files }: HostedProject) {
   const { url: repository } = await github.addRepository(`acme/${name}`, files);
   const body = { repository, name, model, forge: 'github', forgeToken: projectToken } as const;

@@ -9,7 +9,7 @@ export interface PageOptions {
 }
 
 export interface EmbeddingSite extends AsyncDisposable {
-  /** The address of its page, on an origin of its own. */
+  /** The address of its page, on its own origin. */
   pageOf(attributes: Record<string, string>, options?: PageOptions): string;
 }
 

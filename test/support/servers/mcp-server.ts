@@ -24,7 +24,7 @@ export interface TestMcpServer extends AsyncDisposable {
   calls: { name: string; input: Record<string, unknown> }[];
   /** Headers of the last request. */
   headers(): IncomingMessage['headers'];
-  /** Answers all requests from now on in place of the server; null for the server. */
+  /** Answers all requests from now on instead of the server; null for the server. */
   replace(answer: ((request: IncomingMessage, response: ServerResponse) => void) | null): void;
 }
 

@@ -66,7 +66,7 @@ interface Project {
   files: SourceFiles;
 }
 
-/** Returns a table of the settings, which may be a file of its own. */
+/** Returns a table of the settings, which may be its own file. */
 function settingOf(name: string, settings: Record<string, unknown>, { base, files }: Project): Record<string, unknown> {
   const stated = settings[name];
   if (isRecord(stated)) return stated;

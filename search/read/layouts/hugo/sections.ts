@@ -6,7 +6,7 @@ import type { SourceFiles } from '../layout.ts';
 const mostSections = 10_000;
 const sectionFile = /(?:^|\/)_index(?:\.([a-z]{2}(?:-[a-z]{2,4})?))?\.(?:mdx?|markdown|html?|adoc|asciidoc)$/i;
 
-/** What a section's page says about it. */
+/** Properties that a section's page states. */
 export interface HugoSection {
   title?: string;
   weight?: number;

@@ -30,7 +30,7 @@ export interface Shortcode {
   positional: string[];
 }
 
-/** Reads the inside of a shortcode; null for what is none. */
+/** Reads the inside of a shortcode; null if it is not a shortcode. */
 export function shortcodeOf(inner: string): Shortcode | null {
   const words = inner.trim().replace(/\/$/, '');
   const name = /^[\w./-]+/.exec(words)?.[0];
