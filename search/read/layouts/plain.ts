@@ -14,7 +14,7 @@ export function plainLayout(files: SourceFiles): Layout {
 export function locationBeside({ path, values }: LayoutFile, { entries }: Navigation): PageLocation | null {
   const isPartial =
     !entries.has(pathOf(path)) &&
-    (/(?:^|\/)(?:_(?!index\.)[^/]*|SUMMARY\.md|\.gitbook\/.*)$/.test(path) ||
+    (/(?:^|\/)(?:_(?!index\.)[^/]*|SUMMARY\.md|\.gitbook\/.*)$/s.test(path) ||
       (entries.size > 0 && /(?:^|\/)_?snippets\//.test(path)));
   return isPartial ? null : { path: pathWithSlug(path, textOf(values.slug)) };
 }
