@@ -183,7 +183,7 @@ const config: OxlintConfig = {
       files: [
         '{cli,local}/**/*.ts',
         'dashboard/build.ts',
-        'test/suites/{bench,chaos,compose,eval,fuzz,leaks,mutations,quality,repositories,sources,upgrade}/**/*.ts',
+        'test/suites/{bench,chaos,compose,eval,fuzz,leaks,mutations,patterns,quality,repositories,sources,upgrade}/**/*.ts',
         'test/support/**/*.ts',
         'db/migrate-main.ts',
       ],
