@@ -177,7 +177,7 @@ describe('a pull request of the local forge', () => {
     expect(atOnce).toEqual({ checks: 1, merges: 1 });
     released.resolve();
     const left = 'select from pull_requests where coalesce(check_requested_at, merge_requested_at) is not null';
-    await expect.poll(async () => (await shared.database.pool.query(left)).rowCount).toBe(0);
+    await expect.poll(async () => (await database.pool.query(left)).rowCount).toBe(0);
   });
 
   it('is checked for conflicts on request, once for all who ask', async () => {
