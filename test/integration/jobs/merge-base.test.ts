@@ -172,6 +172,16 @@ it.each(['mergeUpstream', 'adopt', 'publish', 'setPublished'] as const)(
   async (call) => {
     let isArmed = false;
     let merged = '';
+    const losing =
+      <Arguments extends unknown[], Result>(name: string, work: (...values: Arguments) => Promise<Result>) =>
+      async (...values: Arguments): Promise<Result> => {
+        const result = await work(...values);
+        if (!isArmed || name !== call) return result;
+        isArmed = false;
+        merged = await repository.git('rev-parse', 'main');
+        await repository.commit({ 'later.txt': 'later\n' });
+        throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET', syscall: 'read' });
+      };
     await using stack = await startJobStack({
       database,
       change: ({ workspaces, branches, jobs }) => ({
@@ -185,16 +195,6 @@ it.each(['mergeUpstream', 'adopt', 'publish', 'setPublished'] as const)(
       }),
     });
     const { repository, model, worker } = stack;
-    const losing =
-      <Arguments extends unknown[], Result>(name: string, work: (...values: Arguments) => Promise<Result>) =>
-      async (...values: Arguments): Promise<Result> => {
-        const result = await work(...values);
-        if (!isArmed || name !== call) return result;
-        isArmed = false;
-        merged = await repository.git('rev-parse', 'main');
-        await repository.commit({ 'later.txt': 'later\n' });
-        throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET', syscall: 'read' });
-      };
     model.script(...writing('one.txt'));
     const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
     const main = await repository.commit({ 'one.txt': 'theirs\n' });
