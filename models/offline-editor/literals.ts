@@ -10,7 +10,7 @@ const apostrophe = "(?<=[\\p{L}\\p{N}])['’](?=[\\p{L}\\p{N}])";
 export const quotedPattern = pairs
   .map((pair) => {
     const closing = pair.slice(1);
-    const inner = /['’]/u.test(closing) ? `${apostrophe}|` : '';
+    const inner = /['’]/u.test(closing) ? `(?=${closing})${apostrophe}|` : '';
     return `${pair.charAt(0)}(?:\\\\[^]|${inner}[^\\\\${closing}])*(?!${apostrophe})[${closing}]`;
   })
   .join('|');

@@ -11,7 +11,7 @@ const isPage = ({ target = '' }: Groups) => formatOf(target) === 'markdown';
 export function vitepressIncludes(top: string): IncludeSyntax {
   return {
     pattern:
-      /^(?<indent>[ \t]*)(?<open><<<|<!--[ \t]*@include:)[ \t]*(?<target>[^\s{}#>]{1,500})(?:#(?<region>[\w.-]{1,100}))?[ \t]*(?:\{(?<selected>[^}\n]{0,100})\})?[ \t]*(?:\[(?<title>[^\]\n]{1,200})\])?[ \t]*(?:-->[ \t]*)?$/gm,
+      /^(?<indent>[ \t]*)(?<open><<<|<!--[ \t]*@include:)[ \t]*(?<target>[^\s{}#>]{1,500})(?:#(?<region>[\w.-]{1,100}))?(?:[ \t]*\{(?<selected>[^}\n]{0,100})\})?(?:[ \t]*\[(?<title>[^\]\n]{1,200})\])?[ \t]*(?:-->[ \t]*)?$/gm,
     resolve: (target, from) => [
       /^@[/\\]/.test(target) ? top + target.slice(2) : posix.normalize(posix.join(posix.dirname(from), target)),
     ],
