@@ -15,4 +15,8 @@ export const exceptions: readonly Exception[] = [
       /(?:svc_(?:dsc_)?|gh[pousr]_|github_pat_|glpat-|AKIA)(?:[0-9A-Za-z_-]|[ \t]?\r?\n[ \t\r\n]*(?![ \t\r\n])|\\[nr])*$/,
     reason: 'It reads the last 300 characters of a text.',
   },
+  {
+    pattern: /[a-z][\w-]*$/i,
+    reason: 'It reads what braces contain, at most 100 characters.',
+  },
 ];
