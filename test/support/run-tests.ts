@@ -8,8 +8,9 @@ import { readTool } from '../../lib/inputs/tool-arguments.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 /**
- * `npm run check`, `npm test` and `npm run test:all`: formatter, linter and type checker, then the tests of that set. The closing
- * line is `N passed, N failed`. A test that takes over five seconds must carry the tag `slow`, or the run fails.
+ * `npm run check`, `npm test` and `npm run test:all`: formatter, linter and type checker, then the tests of that set; the
+ * last one checks the regular expressions, too. The closing line is `N passed, N failed`. A test that takes over five seconds must
+ * carry the tag `slow`, or the run fails.
  */
 
 const quick = ['--tags-filter=!slow && !control'];
@@ -165,13 +166,14 @@ async function main(set: string, filters: string[]): Promise<void> {
   const check = async (command: string, ...args: string[]) => {
     // unit tests seldom wait: beside them, it would run last, and alone
     if ((await run(command, args, { env: compiled, isPatient: set !== 'check' })) === 0) passed += 1;
-    else failures.push(command);
+    else failures.push([command, ...args].join(' '));
   };
   const checks = Promise.all([
     check('oxfmt', '--check'),
     check('oxlint', '--deny-warnings'),
     // one thread uses less of the processors than two, and takes no longer than the tests
     check('npm', 'run', '--silent', 'typecheck', '--', '--singleThreaded'),
+    ...(set === 'all' ? [check('npm', 'run', '--silent', 'patterns')] : []),
   ]);
   const results = await runVitest([...selection, ...filters], env);
   await checks;
