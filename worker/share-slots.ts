@@ -23,10 +23,10 @@ export function shareSlots(slots: number): ActivityInterceptorsFactory {
 
   function delayOf(organizationId: string): number {
     const now = performance.now();
-    const next = Math.max(now + retries.leastMs, (lastTries.get(organizationId) ?? 0) + retries.apartMs);
-    const at = Math.min(next, now + retries.mostMs);
-    remember(lastTries, organizationId, at);
-    return Math.ceil(at - now);
+    const afterLast = (lastTries.get(organizationId) ?? 0) + retries.apartMs - now;
+    const delayMs = Math.min(Math.max(retries.leastMs, afterLast), retries.mostMs);
+    remember(lastTries, organizationId, now + delayMs);
+    return Math.ceil(delayMs);
   }
 
   return ({ info }) => ({
