@@ -43,7 +43,7 @@ export interface PublisherDeps {
 interface TurnText extends ChangeText {
   /** Title of the pull request; `title` is that of the turn's commit. */
   jobTitle: string;
-  /** What is incomplete, as a sentence; null for nothing. */
+  /** A sentence that says what is incomplete; null if nothing is. */
   incomplete: string | null;
 }
 

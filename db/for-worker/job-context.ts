@@ -17,7 +17,7 @@ export interface JobNote {
   text: string;
 }
 
-/** What an agent did, as the service recorded it: it stays when notes replace the conversation. */
+/** The service's own log of what an agent did, which remains when notes replace the conversation. */
 export interface Ledger {
   /** Path → etag of the version last read or written; null when unknown. */
   read: Record<string, string | null>;

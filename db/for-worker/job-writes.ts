@@ -46,7 +46,7 @@ interface TurnEnding {
 export interface TurnSummary extends WorkedTurn {
   title: string | null;
   message: string;
-  /** What is incomplete, as a sentence; null for nothing. */
+  /** A sentence that says what is incomplete; null if nothing is. */
   incomplete: string | null;
 }
 
@@ -267,7 +267,7 @@ export function createJobWrites(pool: Pool) {
     ]);
   }
 
-  /** Turns the question of a turn's last step, which nobody saw, into an error. */
+  /** Replaces the result of a question that was never put to anyone, in a turn's last step, with an error. */
   async function refuseQuestion({ jobId, turn, step, reason }: WorkedTurn & { reason: string }): Promise<void> {
     await pool.query(changeQuestion, [jobId, turn, step, toStoredJson({ output: reason, isError: true })]);
   }

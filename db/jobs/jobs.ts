@@ -52,7 +52,7 @@ export interface JobRow {
   /** State of the pull request at the last check. */
   prState: PullRequestState | null;
   prDraft: boolean | null;
-  /** What the last turn left incomplete, as a sentence; null for nothing. */
+  /** A sentence that says what the last turn left incomplete; null if nothing. */
   incomplete: string | null;
   /** The project's check command on what was published last. */
   check: JobCheck | null;
