@@ -10,6 +10,7 @@ import { githubApiOf, githubUrlOf } from './github-address.ts';
 import { createGithubForge } from './github.ts';
 import { createAppCredential, createTokenCredential, type GithubApp } from './github-credential.ts';
 import { createGitlabForge } from './gitlab.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 export type HostedKind = Exclude<ForgeKind, 'local'>;
 
@@ -176,5 +177,5 @@ function urlOf({ forgeUrl, repository }: ForgeProject): string {
 }
 
 function trimmed(address: string): string {
-  return address.replace(/(?<!\/)\/+$/, '');
+  return trimEndSlashes(address);
 }

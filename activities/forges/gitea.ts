@@ -7,6 +7,7 @@ import { createHostedForge } from './hosted-forge.ts';
 import { conflictWith } from './merge-pull-request.ts';
 import { repositoryPath } from './repository-path.ts';
 import { ForgeError, type Forge, type PullRequest, type PullRequestDraft } from './forge.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 export interface GiteaOptions {
   token: string;
@@ -48,7 +49,7 @@ const labelsSchema = pageOf(z.object({ name: z.string() }));
 
 /** Creates the forge for Gitea and Forgejo. The token is sent only to its own server. */
 export function createGiteaForge({ token, url, pageSize = 50, egress = createEgress() }: GiteaOptions): Forge {
-  const root = url.replace(/(?<!\/)\/+$/, '');
+  const root = trimEndSlashes(url);
 
   function requestOf(repository: string, signal: AbortSignal, { method = 'GET', path, body }: Call) {
     const { owner, name } = repositoryPath(repository, { root, forge });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { allOf } from '../../lib/all-of.ts';
 import { isUnprocessable } from './github-failure.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 export interface GithubRepository {
   owner: string;
@@ -50,7 +51,7 @@ export function createOctokit({
   const rest: typeof import('@octokit/rest') = load('@octokit/rest');
   const octokit = new rest.Octokit({
     ...(token === null ? {} : { auth: token }),
-    baseUrl: apiUrl.replace(/(?<!\/)\/+$/, ''),
+    baseUrl: trimEndSlashes(apiUrl),
     userAgent: 'docket',
     log: silent,
     request: { redirect: 'manual', fetch: withoutJson(egress.fetch) },

@@ -4,6 +4,7 @@ import type { Egress } from '../../lib/network/egress.ts';
 import { askForge, pageOf } from './forge-http.ts';
 import { failureOfAnswer, type ForgeHeaders } from './forge-failure.ts';
 import { ForgeError } from './forge.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 /** A request that GitLab refused, with the HTTP status and the kind of failure. */
 export class GitlabRefusal extends ForgeError {
@@ -38,7 +39,7 @@ export function createGitlabTransport(egress: Egress, signal: AbortSignal) {
     (_service, options) => Promise.resolve(options),
     async (endpoint, given) => {
       const { prefixUrl, searchParams, method, headers, body } = optionsSchema.parse(given);
-      const url = new URL(endpoint, `${prefixUrl.replace(/(?<!\/)\/+$/, '')}/`);
+      const url = new URL(endpoint, `${trimEndSlashes(prefixUrl)}/`);
       url.search = searchParams;
       const answer = await askForge({ forge: 'GitLab', method, url: url.href, headers, body, egress, signal });
       if (answer.status >= 200 && answer.status < 300)

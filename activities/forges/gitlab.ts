@@ -9,6 +9,7 @@ import { linkSchema, longestPage, mostPages, pageOf } from './forge-http.ts';
 import { repositoryPath } from './repository-path.ts';
 import { ForgeError, type Forge, type PullRequest, type PullRequestDraft } from './forge.ts';
 import { createGitlabTransport, GitlabRefusal } from './gitlab-transport.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 export interface GitlabOptions {
   token: string;
@@ -63,7 +64,7 @@ const usersSchema = pageOf(z.object({ id: z.number().int(), username: z.string()
 
 /** Creates the forge for GitLab; its pull requests are merge requests. The token is sent only to its own server. */
 export function createGitlabForge({ token, url, egress = createEgress() }: GitlabOptions): Forge {
-  const root = url.replace(/(?<!\/)\/+$/, '');
+  const root = trimEndSlashes(url);
   const projectOf = (repository: string) => repositoryPath(repository, { root, forge }).path;
   const { Branches, MergeRequests, Users }: typeof import('@gitbeaker/core') = load('@gitbeaker/core');
   const resources = (signal: AbortSignal) => {

@@ -1,6 +1,7 @@
 import type { WorkerPullRequestStore } from '../../db/for-worker/pull-requests.ts';
 import { nextText } from './ensure-pull-request.ts';
 import { ForgeError, type Forge } from './forge.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 /** Creates the forge that stores pull requests in the database; the API serves them below `baseUrl`. They have no marks. */
 export function createLocalForge({
@@ -10,7 +11,7 @@ export function createLocalForge({
   pullRequests: WorkerPullRequestStore;
   baseUrl: string;
 }): Forge {
-  const root = baseUrl.replace(/(?<!\/)\/+$/, '');
+  const root = trimEndSlashes(baseUrl);
   return {
     credential: () => null,
     async ensurePullRequest({ repository, head, base, title, body, previous, draft, signal, beforeEffect }) {

@@ -1,12 +1,13 @@
 import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import { ForgeError } from './forge.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 /**
  * Splits the address of a repository on the server at `root` into its owner, which may have several parts, and its
  * name. The root may include a path. Throws ForgeError when the repository is not on that server.
  */
 export function repositoryPath(repository: string, { root, forge }: { root: string; forge: string }) {
-  const base = new URL(`${root.replace(/(?<!\/)\/+$/, '')}/`);
+  const base = new URL(`${trimEndSlashes(root)}/`);
   const below = pathBySsh(repository, base) ?? pathByHttp(repository, base);
   if (below !== null) {
     const path = below.replace(/\.git$/, '');
@@ -20,13 +21,13 @@ export function repositoryPath(repository: string, { root, forge }: { root: stri
 
 /** Reports whether a repository has an HTTPS address below that of a server. */
 export function liesBelow(repository: string, root: string): boolean {
-  const base = URL.parse(`${root.replace(/(?<!\/)\/+$/, '')}/`);
+  const base = URL.parse(`${trimEndSlashes(root)}/`);
   return base !== null && pathByHttp(repository, base) !== null;
 }
 
 /** Reports whether a repository is on the server at this address, over HTTPS or ssh. */
 export function belongsTo(repository: string, root: string): boolean {
-  const base = URL.parse(`${root.replace(/(?<!\/)\/+$/, '')}/`);
+  const base = URL.parse(`${trimEndSlashes(root)}/`);
   return base !== null && (pathBySsh(repository, base) ?? pathByHttp(repository, base)) !== null;
 }
 

@@ -2,6 +2,7 @@ import type { SitePages } from '../../search/query/site-index.ts';
 import type { LinkTarget } from './links/check-links.ts';
 import type { SearchFilter } from '../../search/query/search-request.ts';
 import { urlOf } from './retrieve.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 /**
  * Creates the resolver for the links of an answer. It accepts pages of the site, with the anchor if the page has it,
@@ -22,7 +23,7 @@ export function createLinkResolver({
   /** Paths of the pages with their own URLs that the model has seen. The map may grow. */
   ownUrls?: ReadonlyMap<string, string>;
 }): (target: string) => LinkTarget | null {
-  const base = (baseUrl ?? '').replace(/(?<!\/)\/+$/, '');
+  const base = trimEndSlashes(baseUrl ?? '');
   const known = new Map<string, LinkTarget>();
   return (target) => {
     const found = known.get(target) ?? find(target);

@@ -4,6 +4,7 @@ import { referredTexts } from '../../search/query/referred-texts.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 import type { SearchPassages } from './retrieval/search-passages.ts';
 import type { MessageRequest } from './message-request.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 /** Total length of the passages shown to the model, in characters: about 3,000 tokens. */
 const longestEvidence = 12_000;
@@ -82,7 +83,7 @@ export function urlOf(
 ): string {
   if (metadata?.url !== undefined) return `${metadata.url}${anchor === null ? '' : `#${anchor}`}`;
   const page = path === 'index' ? '' : path.replace(/\/index$/, '');
-  return `${(baseUrl ?? '').replace(/(?<!\/)\/+$/, '')}/${withinSite(page)}${anchor === null ? '' : `#${anchor}`}`;
+  return `${trimEndSlashes(baseUrl ?? '')}/${withinSite(page)}${anchor === null ? '' : `#${anchor}`}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homeOf, readLocalJson, type LocalJson } from '../../local/local-json.ts';
 import { CommandError } from '../command-error.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 export type KeyKind = 'admin' | 'assistant';
 
@@ -73,7 +74,7 @@ function addressOf(text: string | undefined): string {
     throw new CommandError(
       'The URL of Docket must be an http or https URL without a user name or password, such as https://docket.example.com.',
     );
-  return url.href.replace(/(?<!\/)\/+$/, '');
+  return trimEndSlashes(url.href);
 }
 
 function isOnThisMachine(address: string): boolean {

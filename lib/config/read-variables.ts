@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trimEndSlashes } from '../trim-end-slashes.ts';
 
 /** The environment cannot be used. The message names every variable that is missing or wrong. */
 export class ConfigError extends Error {
@@ -9,7 +10,7 @@ export class ConfigError extends Error {
 export const httpAddress = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address')
-  .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
+  .transform(trimEndSlashes);
 
 /** Returns the schema of a whole number, written in digits. */
 export function wholeNumber(minimum: number, maximum = 1e9) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseRef } from './ref.ts';
+import { trimEndSlashes } from '../trim-end-slashes.ts';
 
 /**
  * Rules for the settings of an administrator, on the command line and over HTTP. Schemas return values as they are
@@ -42,7 +43,7 @@ export const forgeUrlSchema = z
   .transform((text, context) => {
     const url = URL.parse(text);
     if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
-      return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '');
+      return trimEndSlashes(`${url.origin}${url.pathname}`);
     context.addIssue('must be an http:// or https:// address without a user name');
     return z.NEVER;
   });

@@ -1,3 +1,4 @@
+import { trimEndSlashes } from '../trim-end-slashes.ts';
 export interface RepositoryRules {
   /** Hosts whose repositories are allowed, e.g. `github.com`; one with a port allows only that port. */
   allowedHosts: readonly string[];
@@ -157,7 +158,7 @@ function parseLocal(text: string, localRoot: string | null): ParsedRepository {
   const path = text.replace(/\/$/, '');
   if (path.split('/').slice(1).some(isSuspicious))
     return refused('must be the file:// address of a plain absolute path without ".", ".." or "//"');
-  if (!path.startsWith(`${localRoot.replace(/(?<!\/)\/+$/, '')}/`))
+  if (!path.startsWith(`${trimEndSlashes(localRoot)}/`))
     return refused('is outside DOCKET_LOCAL_REPOSITORIES, the folder for repositories on this machine');
   return { ok: true, kind: 'local', repository: path, path };
 }

@@ -7,6 +7,7 @@ import { openPromise } from 'yauzl';
 import { downloadFile, type DownloadContext } from './download.ts';
 import { goToolchain, pinnedPlatform } from './pinned-downloads.ts';
 import { messageOf, StartError } from '../start-error.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 const usualProxies = 'https://proxy.golang.org,direct';
 
@@ -61,7 +62,7 @@ export async function proxiesOf(env: NodeJS.ProcessEnv): Promise<string[]> {
   const named = env['GOPROXY'] || /^GOPROXY=(.+)$/m.exec(settings)?.[1] || usualProxies;
   return named
     .split(/[,|]/)
-    .map((entry) => entry.trim().replace(/(?<!\/)\/+$/, ''))
+    .map((entry) => trimEndSlashes(entry.trim()))
     .filter((entry) => /^https?:/.test(entry));
 }
 

@@ -1,6 +1,7 @@
 import { statesFact } from './facts.ts';
 import { referredTexts } from './referred-texts.ts';
 import type { SiteIndex, SitePages } from './site-index.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 /** A question, and what the passages found for it should contain. */
 export interface ExpectingQuestion {
@@ -36,7 +37,7 @@ export function pathsOfExpected(
   index: Pick<SitePages, 'page'>,
   { expectedPages, baseUrl }: { expectedPages: readonly string[]; baseUrl: string | null },
 ): string[] {
-  const base = (baseUrl ?? '').replace(/(?<!\/)\/+$/, '');
+  const base = trimEndSlashes(baseUrl ?? '');
   return expectedPages.flatMap((page) => {
     const isBelow = base !== '' && (page === base || ['/', '?', '#'].some((next) => page.startsWith(base + next)));
     return index.page(isBelow ? page.slice(base.length) : page)?.path ?? [];

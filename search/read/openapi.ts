@@ -3,6 +3,7 @@ import { slugOf } from './anchors.ts';
 import { parseApi } from './api-files.ts';
 import { isRecord, listOf, textOf } from './front-matter.ts';
 import { describeContent, describeSchema, joined, resolveReference } from './openapi-schema.ts';
+import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 export interface Operation {
   /** `GET`; `Webhook` for a webhook. */
@@ -43,7 +44,7 @@ export function readOperations(
   if (/^[23]/.test(textOf(api.asyncapi) ?? '')) return asyncOperations(api);
   const isOpenApi = textOf(api.openapi)?.startsWith('3') === true || textOf(api.swagger)?.startsWith('2') === true;
   if (!isOpenApi || !(isRecord(api.paths) || isRecord(api.webhooks))) return null;
-  const base = textOf(api.basePath)?.replace(/(?<!\/)\/+$/, '') ?? '';
+  const base = trimEndSlashes(textOf(api.basePath) ?? '');
   const operations: Operation[] = [];
   let left = mostDetails;
   for (const kind of ['paths', 'webhooks'] as const) {

@@ -12,6 +12,7 @@ import {
   type ThreadContent,
   type ThreadReply,
 } from './thread-client.ts';
+import { trimEndSlashes } from '../../../lib/trim-end-slashes.ts';
 
 export interface ForumClientOptions {
   /** The forum, or one of its categories. */
@@ -181,7 +182,7 @@ export function createForumClient({ url, egress, delayMs, signal }: ForumClientO
 /** Splits the address of a forum, which may be below a path, from that of a category. */
 function forumOf(url: string): { base: string; category: string; host: string } {
   const { origin, host, pathname } = new URL(url);
-  const path = pathname.replace(/(?<!\/)\/+$/, '');
+  const path = trimEndSlashes(pathname);
   const at = path.search(/\/c\//);
   return { base: `${origin}${at === -1 ? path : path.slice(0, at)}`, category: at === -1 ? '' : path.slice(at), host };
 }
