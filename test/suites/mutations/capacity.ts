@@ -73,7 +73,7 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'each refused activity asks for a slot as often, however many wait',
     file: 'worker/share-slots.ts',
-    find: 'remember(lastTries, organizationId, at);',
+    find: 'remember(lastTries, organizationId, now + delayMs);',
     replace: '',
     project: 'unit',
     tests: ['worker/share-slots'],
