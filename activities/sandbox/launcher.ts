@@ -5,45 +5,41 @@ import { writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type { MemoryGroup, MemoryGroups } from './memory-group.ts';
 import { createOutputPipes, inheritedDescriptors, type PipeUse } from './pipes.ts';
-import { channelFd, filterFd, stageFd, variablesFd } from './profile.ts';
+import { statusFd, type PreparedCommand, type SandboxEngine } from './engine.ts';
+import { channelFd, variablesFd } from './profile.ts';
 import { SandboxError } from './sandbox-error.ts';
-import { shellWord } from '../../lib/shell-word.ts';
 
 /** A process that waits for the command line that it will execute. */
 export interface Launch {
   child: ChildProcess;
   /** Output of the command. */
   stream: Socket;
-  /** Reports of bubblewrap. */
+  /** Reports of the engine. */
   status: Socket;
   /** Reports of the outer of two sandboxes; null if there is only one. */
   stage: Socket | null;
   /** Null where the kernel cannot limit the memory of several processes together. */
   group: MemoryGroup | null;
-  /**
-   * Gives the command its variables, as shell text, apart from the arguments, which every process can read. `redirects`
-   * are the shell's, instead of what some of its descriptors lead to.
-   */
-  become(command: { file: string; args: readonly string[]; variables: string; redirects: string }): void;
+  /** Starts a command. Its variables, as shell text, do not go through arguments, which every process can read. */
+  become(command: Pick<PreparedCommand, 'script' | 'isWatched'>, variables: string): void;
 }
 
 export interface LauncherOptions {
   directory: string;
-  /** Files that bubblewrap reads, starting at the filter's descriptor. */
-  inputs: readonly string[];
+  engine: Pick<SandboxEngine, 'inputs' | 'stageFd'>;
   groups: MemoryGroups | null;
-  isRoot: boolean;
 }
 
 /**
  * Keeps one process ready for the next command, with its pipes and in its memory group. Moving a process into a group
  * waits for every CPU of the machine, which takes longer than the rest of a command's startup.
  */
-export async function createLauncher({ directory, inputs, groups, isRoot }: LauncherOptions): Promise<{
+export async function createLauncher({ directory, engine, groups }: LauncherOptions): Promise<{
   take(): Promise<Launch>;
 }> {
   const pipes = createOutputPipes(directory);
-  const inherited = await inheritedDescriptors(filterFd + inputs.length - 1);
+  const { inputs, stageFd } = engine;
+  const inherited = await inheritedDescriptors(statusFd + inputs.length);
   let spare: Promise<Launch> | null = null;
 
   /** Throws SandboxError. */
@@ -58,16 +54,17 @@ export async function createLauncher({ directory, inputs, groups, isRoot }: Laun
     };
     const output = await pipe('output');
     const status = await pipe('report');
-    const stage = isRoot ? await pipe('report') : null;
+    const stage = stageFd === null ? null : await pipe('report');
     // small files: a trip through the thread pool for each would take longer than opening them
     const opened = (path: string, flags: string) => files.adopt(openSync(path, flags), closeSync);
     const nothing = opened('/dev/null', 'r+');
-    const stdio: (number | 'pipe' | 'ipc')[] = ['pipe', output.fd, 'pipe', status.fd];
+    const stdio: (number | 'pipe' | 'ipc')[] = ['pipe', output.fd, 'pipe'];
+    stdio[channelFd] = 'ipc';
+    stdio[variablesFd] = 'pipe';
+    stdio[statusFd] = status.fd;
     for (const path of inputs) stdio.push(opened(path, 'r'));
     for (const descriptor of inherited) stdio[descriptor] = nothing;
-    stdio[channelFd] = 'ipc';
-    if (stage !== null) stdio[stageFd] = stage.fd;
-    stdio[variablesFd] = 'pipe';
+    if (stage !== null && stageFd !== null) stdio[stageFd] = stage.fd;
     const child = spawn('/bin/sh', ['-s'], {
       cwd: '/',
       env: {},
@@ -84,10 +81,11 @@ export async function createLauncher({ directory, inputs, groups, isRoot }: Laun
       holdOpen(launch, false);
       return {
         ...launch,
-        become({ variables, ...command }) {
+        become({ script, isWatched }, variables) {
           const pipe = child.stdio[variablesFd];
           if (pipe instanceof Socket) pipe.on('error', () => undefined).end(variables);
-          child.stdin?.end(lineOf(command));
+          if (isWatched) child.stdin?.write(script);
+          else child.stdin?.end(script);
         },
       };
     } catch (cause) {
@@ -125,9 +123,4 @@ function holdOpen({ child, stream, status, stage }: Omit<Launch, 'become'>, isNe
     else one?.unref();
   }
   child.stdin?.on('error', () => undefined);
-}
-
-function lineOf({ file, args, redirects }: Omit<Parameters<Launch['become']>[0], 'variables'>): string {
-  const words = [file, ...args].map(shellWord);
-  return `exec ${words.join(' ')} < /dev/null ${redirects}\n`;
 }

@@ -4,6 +4,7 @@ import { access, lstat, readdir, readFile, readlink, realpath } from 'node:fs/pr
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findHelpers, type Helpers } from './helpers.ts';
+import type { EngineChoice, EngineKind } from './engine.ts';
 import type { Architecture } from './syscalls.ts';
 
 const execute = promisify(execFile);
@@ -13,7 +14,9 @@ export interface Machine {
   architecture: Architecture;
   /** The sandbox, the processor and the release of the system, whose programs and libraries commands use. */
   kind: string;
-  bwrap: string;
+  engine: EngineKind;
+  /** The program of the engine. */
+  program: string;
   prlimit: string;
   taskset: string;
   /** Null when the worker is an ordinary user: commands then run as that user, without access to its files. */
@@ -43,26 +46,37 @@ const systemFolders = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 const ownUids = { first: 1_900_000_000, count: 1_000_000 };
 const fewUids = { first: 20_000, count: 20_000 };
 
-/** Inspects the machine. Throws NoSandboxError. */
-export async function inspectMachine(): Promise<Machine> {
+/** Oldest versions that have all options that the engines use. */
+const oldest: Record<EngineKind, { major: number; minor: number }> = {
+  bubblewrap: { major: 0, minor: 8 },
+  podman: { major: 4, minor: 3 },
+};
+
+/** Inspects the machine for an engine. Throws NoSandboxError. */
+export async function inspectMachine({ kind: engine, program: own }: EngineChoice): Promise<Machine> {
   if (process.platform !== 'linux') throw new NoSandboxError('it needs Linux');
   if (process.arch !== 'x64' && process.arch !== 'arm64')
     throw new NoSandboxError('it needs an x64 or arm64 processor');
-  const bwrap = await find('bwrap');
-  if (bwrap === null) throw new NoSandboxError('bubblewrap is missing; install the package "bubblewrap"');
+  const program = own ?? (await find(engine === 'bubblewrap' ? 'bwrap' : engine));
+  if (program === null) throw new NoSandboxError(`${engine} is missing; install the package "${engine}"`);
+  // podman's own default, runc, cannot run a container in the group of its parent
+  if (engine === 'podman' && (await find('crun')) === null)
+    throw new NoSandboxError('crun is missing; install the package "crun"');
   const [setpriv, prlimit, taskset] = [await find('setpriv'), await find('prlimit'), await find('taskset')];
   if (setpriv === null || taskset === null || prlimit === null || !prlimit.startsWith('/usr/'))
     throw new NoSandboxError('setpriv, prlimit and taskset are missing; install the package "util-linux"');
-  const [{ stdout }, helpers] = await Promise.all([
-    execute(bwrap, ['--version']),
+  const [version, helpers] = await Promise.all([
+    versionOf(program),
     findHelpers({ sh: '/bin/sh', prlimit, nice: '/usr/bin/nice', node: process.execPath }),
   ]);
-  const [, major = 0, minor = 0] = (/(?<!\d)(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
-  if (major === 0 && minor < 8) throw new NoSandboxError('bubblewrap is too old; install 0.8 or newer');
+  const { major, minor } = oldest[engine];
+  if (version.major < major || (version.major === major && version.minor < minor))
+    throw new NoSandboxError(`${engine} is too old; install ${major}.${minor} or newer`);
   return {
     architecture: process.arch,
-    kind: `bubblewrap/${process.arch}/${await systemRelease()}/node-${process.versions.node.split('.')[0]}`,
-    bwrap,
+    kind: `${engine}/${process.arch}/${await systemRelease()}/node-${process.versions.node.split('.')[0]}`,
+    engine,
+    program,
     prlimit,
     taskset,
     root: process.getuid?.() === 0 ? { setpriv, uids: await uidsOfMachine() } : null,
@@ -72,6 +86,16 @@ export async function inspectMachine(): Promise<Machine> {
     shell: (await exists('/usr/bin/bash')) ? '/usr/bin/bash' : '/bin/sh',
     helpers,
   };
+}
+
+async function versionOf(program: string): Promise<{ major: number; minor: number }> {
+  // without the settings of the user, which it may not be able to read
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/' };
+  const { stdout } = await execute(program, ['--version'], { env }).catch((cause: unknown) => {
+    throw new NoSandboxError(`${program} does not start`, { cause });
+  });
+  const [, major = 0, minor = 0] = (/(?<!\d)(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
+  return { major, minor };
 }
 
 /** Returns a UID range that the user namespace of this process contains. */

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLimits } from './command-environment.ts';
+import { usualEngine, type EngineChoice } from './engine.ts';
 import { inspectMachine, NoSandboxError } from './machine.ts';
 import type { SandboxNetwork } from './network.ts';
 import { SandboxError } from './sandbox-error.ts';
@@ -13,6 +14,7 @@ export interface OpenOptions {
   /** Used by this process only. */
   directory: string;
   limits: SandboxLimits;
+  engine?: EngineChoice;
   /** Without it, commands reach only their own loopback. */
   network?: SandboxNetwork | null;
   /** PEM certificates that commands use to verify peers; null leaves the choice to the machine. */
@@ -26,9 +28,9 @@ const probeMs = 20_000;
  */
 const probe = `
 while IFS=': \t' read -r name value rest; do
-  case $name in Uid) uids="$value $rest" ;; CapEff) capabilities=$value ;; Seccomp) seccomp=$value ;; NoNewPrivs) locked=$value ;; esac
+  case $name in Uid) uid=$value uids="$value $rest" ;; CapEff) capabilities=$value ;; Seccomp) seccomp=$value ;; NoNewPrivs) locked=$value ;; esac
 done < /proc/self/status
-[ "$uids" = "1000 1000\t1000\t1000" ] || exit 11
+[ "$uid" != 0 ] && [ "$uids" = "$uid $uid\t$uid\t$uid" ] || exit 11
 [ "$capabilities" = 0000000000000000 ] || exit 12
 [ "$seccomp" = 2 ] || exit 13
 [ "$locked" = 1 ] || exit 14
@@ -43,9 +45,9 @@ echo contained > probe`;
  * check fails, there is no sandbox.
  */
 export async function openSandbox(options: OpenOptions): Promise<OpenedSandbox> {
-  const { directory, limits, network = null, authorities = null } = options;
+  const { directory, limits, engine = usualEngine, network = null, authorities = null } = options;
   try {
-    const machine = await inspectMachine();
+    const machine = await inspectMachine(engine);
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const sandbox = await createSandbox({ directory, limits, network, authorities, machine });
     const tree = await mkdtemp(join(directory, 'probe-'));
@@ -61,17 +63,29 @@ export async function openSandbox(options: OpenOptions): Promise<OpenedSandbox> 
     }
     return { sandbox, problem: null };
   } catch (error) {
-    return { sandbox: null, problem: problemOf(error) };
+    return { sandbox: null, problem: problemOf(error, engine) };
   }
 }
 
-function problemOf(error: unknown): string {
+function problemOf(error: unknown, { kind }: EngineChoice): string {
   if (error instanceof NoSandboxError) return `${sentence} ${error.message}.`;
   const reason = error instanceof SandboxError ? error.message : '';
+  if (kind === 'podman') return `${sentence} podman did not start a container. ${lastLine(reason)}`.trim();
   if (/userns|user namespace|uid map|Operation not permitted|Permission denied|No space left|proc/i.test(reason)) {
     return `${sentence} this system does not let the worker create user namespaces; allow them (see docs/sandbox.md).`;
   }
   return `${sentence} bubblewrap did not start; run "bwrap --unshare-all --ro-bind / / true" to see why.`;
+}
+
+/** Returns the last line of what podman said, as a sentence. */
+function lastLine(reason: string): string {
+  const line =
+    reason
+      .trim()
+      .split('\n')
+      .at(-1)
+      ?.replace(/^Error: /, '') ?? '';
+  return line.replace(/[^.]$/, '$&.');
 }
 
 const sentence = 'Commands cannot run here:';

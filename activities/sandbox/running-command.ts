@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Readable } from 'node:stream';
@@ -37,6 +38,8 @@ const bringUpMs = 300;
 export interface StartedCommand extends Pick<Launch, 'child' | 'stream' | 'status' | 'stage'> {
   /** Null when the command has no network access. */
   network: SandboxNetwork | null;
+  /** File with the first process, once the command waits for its answer; null where the status tells it. */
+  pidFile: string | null;
   onOutput?: SandboxCall['onOutput'];
 }
 
@@ -51,13 +54,15 @@ export class RunningCommand {
   readonly #output: () => Captured;
   readonly #problem: () => Captured;
   readonly #network: SandboxNetwork | null;
+  readonly #pidFile: string | null;
   #proxy: CommandProxy | null = null;
   #stopped: CommandEnd['stopped'] | 'aborted' = null;
   #exitCode: number | null = null;
 
-  constructor({ child, stream, status, stage, network, onOutput }: StartedCommand) {
+  constructor({ child, stream, status, stage, network, pidFile, onOutput }: StartedCommand) {
     this.#child = child;
     this.#network = network;
+    this.#pidFile = pidFile;
     this.#streams = [stream, status, ...(stage === null ? [] : [stage])];
     this.#closed = Promise.all([child, ...this.#streams].map((one) => once(one, 'close')));
     // a rejection is handled at the end
@@ -68,7 +73,7 @@ export class RunningCommand {
     this.#problem = capture(readable(child.stderr), { keepBytes: 4_096, limitBytes: outputBytes, onOverflow });
     const onExit = (text: string) => (this.#exitCode = numberIn(text, 'exit-code'));
     const onStart = (text: string) => this.#begin(numberIn(text, 'child-pid'));
-    readStatus(status, stage === null ? [onStart, onExit] : [onExit]);
+    readStatus(status, stage === null && pidFile === null ? [onStart, onExit] : [onExit]);
     if (stage !== null) readStatus(stage, [onStart]);
     child.once('message', (_said, listener) => this.#answer(listener));
   }
@@ -76,7 +81,7 @@ export class RunningCommand {
   stop(reason: CommandEnd['stopped'] | 'aborted'): void {
     if (this.#stopped !== null) return;
     this.#stopped = reason;
-    // bubblewrap orphans its child if it dies during setup, so it gets a moment to report the child's pid
+    // an engine orphans its child if it dies during setup, so it gets a moment to tell the child's pid
     if (this.firstPid !== null) this.#kill();
     else setTimeout(() => this.#kill(), bringUpMs).unref();
     setTimeout(() => this.#letGo(), endMs).unref();
@@ -105,7 +110,7 @@ export class RunningCommand {
     const durationMs = performance.now() - this.#beganAt;
     this.#stopped ??= await excessAtEnd();
     const stopped = this.#stopped === 'aborted' ? null : this.#stopped;
-    if (this.#stopped === null && this.#exitCode === null) {
+    if (this.#stopped === null && (this.#exitCode === null || (this.#pidFile !== null && this.firstPid === null))) {
       throw new SandboxError(`The sandbox did not come up: ${this.#problem().head.toString('utf8').slice(0, 500)}`);
     }
     if (this.#stopped === null && this.#network !== null && this.#proxy === null && this.#exitCode === noAnswerCode)
@@ -119,6 +124,7 @@ export class RunningCommand {
    * then nothing in the sandbox has the channel open.
    */
   #answer(listener: unknown): void {
+    if (this.#pidFile !== null) this.#begin(Number(readFileSync(this.#pidFile, 'utf8')));
     if (listener instanceof Server && this.#network !== null) this.#proxy = serveProxy(listener, this.#network);
     // not disconnected on this side: Node would then never emit the child's close event
     if (this.#child.connected) this.#child.send('start', () => undefined);
@@ -158,10 +164,10 @@ export class RunningCommand {
 
 function readable(stream: unknown): Readable {
   if (stream instanceof Readable) return stream;
-  throw new SandboxError('bubblewrap has no output.');
+  throw new SandboxError('The sandbox has no output.');
 }
 
-/** Calls the listeners with everything that bubblewrap has reported so far. */
+/** Calls the listeners with everything that the engine has reported so far. */
 function readStatus(stream: Readable, listeners: ((text: string) => void)[]): void {
   let text = '';
   stream.on('error', () => undefined);

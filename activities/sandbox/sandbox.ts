@@ -1,15 +1,15 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { createBubblewrap } from './bubblewrap.ts';
 import { createLauncher } from './launcher.ts';
 import type { Machine } from './machine.ts';
 import { openMemoryGroups } from './memory-group.ts';
 import type { SandboxNetwork } from './network.ts';
 import { exportsOf, writableFolders, type CommandEnvironment, type SandboxLimits } from './command-environment.ts';
 import { createProcessors, ownProcessors } from './processors.ts';
-import { installerRedirects, madeFilesOf, sandboxCommand, uidOf, variablesOf } from './profile.ts';
+import { createPodman } from './podman.ts';
+import { variablesOf } from './profile.ts';
 import { RunningCommand, type CommandEnd, type SandboxCall } from './running-command.ts';
 import { WorkerDiskFullError } from './sandbox-error.ts';
-import { seccompFilter } from './seccomp-filter.ts';
 import { createTreeOwner } from './tree-owner.ts';
 import { isDiskFull, mendTree, openToOwner } from './tree.ts';
 import { watchCommand } from './watch.ts';
@@ -21,7 +21,7 @@ export interface SandboxOptions {
   network: SandboxNetwork | null;
   /** PEM certificates that commands use to verify peers; null leaves the choice to the machine. */
   authorities: string | null;
-  /** Holds the files that bubblewrap reads and the output pipes; must not be shared with another process. */
+  /** Holds the files of the engine and the output pipes; must not be shared with another process. */
   directory: string;
 }
 
@@ -31,27 +31,14 @@ function environmentOf(defaults: CommandEnvironment, own: Partial<CommandEnviron
   return { ...defaults, ...own, hosts: own.hosts?.filter((host) => hosts.includes(host)) ?? hosts };
 }
 
-/** Binds a command to processors; no process of it can leave them, as the system call filter refuses the call. */
-function onProcessors({ taskset }: Machine, list: string | null, command: { file: string; args: string[] }) {
-  return list === null ? command : { file: taskset, args: ['--cpu-list', list, command.file, ...command.args] };
-}
-
 export type Sandbox = Awaited<ReturnType<typeof createSandbox>>;
 
 /** Creates the sandbox of an inspected machine. */
 export async function createSandbox(options: SandboxOptions) {
   const { machine, limits, network, authorities, directory } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const inputs: string[] = [];
-  const contents = [['filter.bpf', seccompFilter(machine.architecture)] as const, ...madeFilesOf(authorities)];
-  for (const [name, content] of contents) {
-    const path = join(directory, basename(name));
-    await writeFile(path, content, { mode: 0o600 });
-    inputs.push(path);
-  }
-  const installerFilter = join(directory, 'installer-filter.bpf');
-  await writeFile(installerFilter, seccompFilter(machine.architecture, { isInstaller: true }), { mode: 0o600 });
-  const { root } = machine;
+  const create = machine.engine === 'podman' ? createPodman : createBubblewrap;
+  const engine = await create(machine, { directory, authorities });
   const defaults: CommandEnvironment = {
     root: null,
     home: null,
@@ -63,7 +50,7 @@ export async function createSandbox(options: SandboxOptions) {
     isInstaller: false,
   };
   const groups = await openMemoryGroups(limits.memoryBytes);
-  const launcher = await createLauncher({ directory, inputs, groups, isRoot: root !== null });
+  const launcher = await createLauncher({ directory, engine, groups });
   const owner = createTreeOwner();
   const processors = createProcessors(ownProcessors());
 
@@ -83,10 +70,11 @@ export async function createSandbox(options: SandboxOptions) {
       const environment = environmentOf(defaults, call.environment);
       const { hosts } = environment;
       const folders = writableFolders(tree, environment);
-      if (root !== null) {
+      const uid = engine.uidOf({ jobId: call.jobId, environment });
+      if (uid !== null) {
         for (const folder of folders) {
           openToOwner(folder);
-          owner.give(folder, uidOf(root.uids, call.jobId));
+          owner.give(folder, uid);
         }
       }
       const { group, become, ...launch } = await launcher.take();
@@ -96,9 +84,12 @@ export async function createSandbox(options: SandboxOptions) {
       await group?.limit(environment.limits.memoryBytes);
       const placed = { ...call, environment, hasAuthorities: authorities !== null };
       using cpus = processors.take(environment.limits.cpus);
-      const { file, args } = onProcessors(machine, cpus.list, sandboxCommand(machine, placed));
+      // no process of it can leave them, as the system call filter refuses the call
+      const prefix = cpus.list === null ? [] : [machine.taskset, '--cpu-list', cpus.list];
+      await using prepared = await engine.prepare(placed, prefix);
       const reached = network === null || hosts.length === 0 ? null : { ...network, hosts };
-      const command = new RunningCommand({ ...launch, network: reached, onOutput: call.onOutput });
+      const { pidFile } = prepared;
+      const command = new RunningCommand({ ...launch, network: reached, pidFile, onOutput: call.onOutput });
       using watch = watchCommand({
         tree,
         folders,
@@ -107,11 +98,10 @@ export async function createSandbox(options: SandboxOptions) {
         firstPid: () => command.firstPid,
         onExcess: (excess) => command.stop(excess),
       });
-      const redirects = environment.isInstaller ? installerRedirects(installerFilter) : '';
-      become({ file, args, variables: exportsOf(variablesOf(placed)), redirects });
+      become(prepared, exportsOf(variablesOf(placed)));
       const end = await command.end(call, () => watch.lastLook());
       group?.release();
-      if (root === null) for (const folder of folders) await mendTree(folder);
+      if (uid === null) for (const folder of folders) await mendTree(folder);
       call.signal.throwIfAborted();
       if (end.exitCode !== 0 && end.stopped === null && isDiskFull(tree))
         throw new WorkerDiskFullError("The worker's disk is full.");

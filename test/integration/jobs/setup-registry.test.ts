@@ -9,6 +9,7 @@ import { createTestDatabase } from '../../support/database/database.ts';
 import { startNpmRegistry } from '../../support/servers/npm-registry.ts';
 import { accountsWithSandbox, testLimits } from '../../support/sandbox/sandbox.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { testEngine } from '../../support/sandbox/engine.ts';
 
 const { accounts } = await accountsWithSandbox();
 const hasNpm = ['/usr/bin/npm', '/usr/local/bin/npm'].some((path) => existsSync(path));
@@ -27,7 +28,11 @@ it.runIf(accounts.length > 0 && hasNpm)(
       resolve: (_name, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
     });
     const network = { hosts: [registry.host], egress };
-    const commands = { ...(await openSandbox({ directory, limits: testLimits, network })), maxSeconds: 60, directory };
+    const commands = {
+      ...(await openSandbox({ directory, engine: testEngine, limits: testLimits, network })),
+      maxSeconds: 60,
+      directory,
+    };
     const scene = resources.use(
       await startCommandScene(database, ({ ceilings }) => ({
         commands,

@@ -34,7 +34,7 @@ const nothing = `#!/bin/sh\n${version}while [ "$1" != -- ]; do shift; done; shif
 const liar = `#!/bin/bash\n${version}for a in "$@"; do [ "$a" = --json-status-fd ] && inner=1; done
 while [ "$1" != -- ]; do shift; done; shift
 [ -z "$inner" ] && exec "$@"
-echo '{ "child-pid": '$$' }' >&3; "$@"; echo '{ "exit-code": '$?' }' >&3\n`;
+echo '{ "child-pid": '$$' }' >&5; "$@"; echo '{ "exit-code": '$?' }' >&5\n`;
 
 it.runIf(isRoot && accounts.length > 0)('finds no sandbox where bubblewrap is too old or does not start', async () => {
   expect((await openWith('#!/bin/sh\necho "bubblewrap 0.4.1"\n')).problem).toContain('install 0.8 or newer');

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSandboxHost, type HostedSandbox } from '../../../activities/sandbox/sandbox-host.ts';
 import { accountsWithSandbox, processesNamed, testLimits } from '../../support/sandbox/sandbox.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { testEngine } from '../../support/sandbox/engine.ts';
 
 const { accounts } = await accountsWithSandbox();
 const hostProgram = 'sandbox/sandbox-host-main.ts';
@@ -22,6 +23,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     const network = { hosts: ['reached.invalid'], privateHosts: [] };
     hosted = await openSandboxHost({
       directory: join(directory, 'sandbox'),
+      engine: testEngine,
       limits: testLimits,
       network,
       authorities: null,
@@ -103,6 +105,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
 it('reports why there is no sandbox', async () => {
   const hosted = await openSandboxHost({
     directory: '/dev/null/none',
+    engine: testEngine,
     limits: testLimits,
     network: null,
     authorities: null,

@@ -16,6 +16,7 @@ import { startCommandScene } from '../../support/sandbox/command-scene.ts';
 import { mountSmallDisk } from '../../support/sandbox/small-disk.ts';
 import { access, changeTree, createTestWorkspaces, live, type TestWorkspaces } from '../clients/setup.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { testEngine } from '../../support/sandbox/engine.ts';
 
 const execute = promisify(execFile);
 const megabyte = 2 ** 20;
@@ -53,7 +54,7 @@ describe.runIf(await hasDisks())('a disk for each job', () => {
     ({ commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null }));
     // more than the disk can hold, so that the disk itself stops the command
     const limits = { ...testLimits, diskBytes: 8 * growthBytes };
-    const opened = await openSandbox({ directory: join(test.directory, 'sandbox'), limits });
+    const opened = await openSandbox({ directory: join(test.directory, 'sandbox'), engine: testEngine, limits });
     if (opened.sandbox === null) throw new Error(opened.problem);
     ({ sandbox } = opened);
   });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { layerKeyOf, type LayerKeyRequest } from '../../../activities/environment/layer-key.ts';
+import { usualEngine } from '../../../activities/sandbox/engine.ts';
 import { inspectMachine } from '../../../activities/sandbox/machine.ts';
 import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -85,6 +86,6 @@ it('the key of what a setup installs changes with everything that it depends on,
 });
 
 it.runIf(accounts.length > 0)('the kind of a sandbox names the architecture', async () => {
-  const { kind } = await inspectMachine();
+  const { kind } = await inspectMachine(usualEngine);
   expect(kind.split('/')).toContain(process.arch);
 });

@@ -8,6 +8,7 @@ import { testLimits } from './sandbox.ts';
 import { startScriptedModelServer } from '../servers/scripted-model-server.ts';
 import { startTestWorker } from '../stack/worker.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
+import { testEngine } from './engine.ts';
 
 /** The real worker with the sandbox of this machine, a repository and a scripted model. */
 export async function startCommandScene(
@@ -17,7 +18,7 @@ export async function startCommandScene(
   await using resources = new AsyncDisposableStack();
   const directory = temporaryDirectory();
   const opened = resources.use(
-    await openSandboxHost({ directory, limits: testLimits, network: null, authorities: null }),
+    await openSandboxHost({ directory, engine: testEngine, limits: testLimits, network: null, authorities: null }),
   );
   const commands = { ...opened, maxSeconds: 60, directory };
   const toolset = createToolset({ run: createRunTool(commands) });

@@ -1,4 +1,5 @@
 import { createEgress } from '../../../lib/network/egress.ts';
+import type { EngineChoice } from '../../../activities/sandbox/engine.ts';
 import { openSandbox } from '../../../activities/sandbox/open-sandbox.ts';
 import type { CommandEnvironment, SandboxLimits } from '../../../activities/sandbox/command-environment.ts';
 
@@ -9,7 +10,14 @@ interface Hosts {
 
 /** A request to the process of another account: first to open its sandbox, then to run commands in it. */
 export type AccountRequest =
-  | { kind: 'open'; directory: string; limits: SandboxLimits; network: Hosts | undefined; authorities: string | null }
+  | {
+      kind: 'open';
+      directory: string;
+      limits: SandboxLimits;
+      engine: EngineChoice;
+      network: Hosts | undefined;
+      authorities: string | null;
+    }
   | {
       kind: 'run';
       id: number;
@@ -27,9 +35,9 @@ let opened: Awaited<ReturnType<typeof openSandbox>> | null = null;
 
 async function answerTo(request: AccountRequest): Promise<object | null> {
   if (request.kind === 'open') {
-    const { directory, limits, network: wanted, authorities } = request;
+    const { directory, limits, engine, network: wanted, authorities } = request;
     const network = wanted === undefined ? null : { hosts: wanted.hosts, egress: createEgress(wanted) };
-    opened = await openSandbox({ directory, limits, network, authorities });
+    opened = await openSandbox({ directory, limits, engine, network, authorities });
     return { kind: 'opened', problem: opened.problem };
   }
   if (request.kind === 'abort') {

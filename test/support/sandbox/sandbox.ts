@@ -9,6 +9,7 @@ import { openSandboxHost } from '../../../activities/sandbox/sandbox-host.ts';
 import type { CommandEnvironment, SandboxLimits } from '../../../activities/sandbox/command-environment.ts';
 import type { SandboxRoot } from '../../../activities/sandbox/sandbox-root.ts';
 import type { CommandEnd } from '../../../activities/sandbox/running-command.ts';
+import { endPause, testEngine, withSubordinateIds } from './engine.ts';
 import type { AccountRequest } from './sandbox-account.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
@@ -46,7 +47,7 @@ export type OpenSandbox = (options?: TestSandboxOptions) => Promise<TestSandbox>
 /** Returns the accounts that have a sandbox here, and why the others do not; the tests of those are skipped. */
 export async function accountsWithSandbox(): Promise<{ accounts: TestAccount[]; problem: string | null }> {
   const directory = temporaryDirectory();
-  const { problem } = await openSandbox({ directory, limits: testLimits });
+  const { problem } = await openSandbox({ directory, engine: testEngine, limits: testLimits });
   if (problem !== null) console.error(`${problem} The tests of the sandbox are left out.`);
   if (problem !== null) return { accounts: [], problem };
   return { accounts: (await hasOther()) ? ['owner', 'other'] : ['owner'], problem: null };
@@ -80,18 +81,21 @@ export interface TestSandboxOptions {
 }
 
 /** Opens the sandbox of an account, with a tree that only that account may enter. */
-export async function openTestSandbox(
-  account: TestAccount,
-  { limits = testLimits, network, authorities = null, tree: wanted, root = null }: TestSandboxOptions = {},
-): Promise<TestSandbox> {
+export async function openTestSandbox(account: TestAccount, options: TestSandboxOptions = {}): Promise<TestSandbox> {
+  const { limits = testLimits, network, authorities = null, root = null } = options;
   const directory = temporaryDirectory();
-  const tree = wanted ?? join(directory, 'private', 'tree');
+  const tree = options.tree ?? join(directory, 'private', 'tree');
   await mkdir(tree, { recursive: true });
   await mkdir(join(directory, 'private'), { recursive: true });
   await chmod(join(directory, 'private'), 0o700);
   if (account === 'other')
     for (const path of [directory, join(directory, 'private'), tree]) await chown(path, otherUid, otherUid);
-  const { runs, close } = await (account === 'owner' ? asOwner : asOther)({ directory, limits, network, authorities });
+  const { runs, close } = await (account === 'owner' ? asOwner : asOther)({
+    directory,
+    limits,
+    network,
+    authorities,
+  });
 
   async function treeOf(jobId: string): Promise<string> {
     const other = join(directory, 'private', jobId);
@@ -150,16 +154,17 @@ interface Opening {
 /** Runs commands as a worker does, in a small process; with a custom resolver, in this process. */
 async function asOwner(opening: Opening): Promise<{ runs: Runs; close(): Promise<void> }> {
   const { directory: parent, limits, network: wanted, authorities } = opening;
+  const engine = testEngine;
   const directory = join(parent, 'sandbox');
   if (wanted?.resolve === undefined) {
     const network = wanted === undefined ? null : { hosts: wanted.hosts, privateHosts: wanted.privateHosts ?? [] };
-    const opened = await openSandboxHost({ directory, limits, network, authorities });
+    const opened = await openSandboxHost({ directory, limits, engine, network, authorities });
     if (opened.sandbox === null) throw new Error(opened.problem);
     const { sandbox } = opened;
     return { runs: (call) => sandbox.run(call), close: async () => opened[Symbol.asyncDispose]() };
   }
   const network = { hosts: wanted.hosts, egress: createEgress(wanted) };
-  const { sandbox, problem } = await openSandbox({ directory, limits, network, authorities });
+  const { sandbox, problem } = await openSandbox({ directory, limits, engine, network, authorities });
   if (sandbox === null) throw new Error(problem);
   return { runs: (call) => sandbox.run(call), close: () => Promise.resolve() };
 }
@@ -171,15 +176,17 @@ async function asOther({
   network,
   authorities,
 }: Opening): Promise<{ runs: Runs; close(): Promise<void> }> {
+  const words = testEngine.kind === 'podman' ? [...withSubordinateIds(otherUid), setpriv] : [setpriv];
   const child = fork(accountProgram, [], {
-    execPath: setpriv,
-    execArgv: [...asOtherUser, process.execPath],
+    execPath: words[0]!,
+    execArgv: [...words.slice(1), ...asOtherUser, process.execPath],
     serialization: 'advanced',
     env: { ...process.env, HOME: directory },
   });
   const opened = answerOf(child, ({ kind }) => kind === 'opened');
   const hosts = network && { hosts: network.hosts, privateHosts: network.privateHosts ?? [] };
-  const opening = { directory: join(directory, 'sandbox'), limits, network: hosts, authorities };
+  const engine = { ...testEngine, program: null };
+  const opening = { directory: join(directory, 'sandbox'), limits, engine, network: hosts, authorities };
   child.send({ kind: 'open', ...opening } satisfies AccountRequest);
   const { problem } = await opened;
   if (problem !== null) throw new Error(problem);
@@ -200,6 +207,7 @@ async function asOther({
     const exited = once(child, 'exit');
     child.disconnect();
     await exited;
+    if (testEngine.kind === 'podman') await endPause(otherUid);
   };
   return { runs, close };
 }

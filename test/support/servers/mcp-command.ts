@@ -5,6 +5,7 @@ import { openSandbox } from '../../../activities/sandbox/open-sandbox.ts';
 import type { SandboxNetwork } from '../../../activities/sandbox/network.ts';
 import type { Commands } from '../../../activities/tools/commands.ts';
 import { removeDirectory, temporaryDirectory } from '../temporary-directory.ts';
+import { testEngine } from '../sandbox/engine.ts';
 
 export interface TestCommands extends AsyncDisposable {
   commands: Exclude<Commands, null>;
@@ -15,7 +16,7 @@ const limits = { memoryBytes: 384 << 20, processes: 64, diskBytes: 32 << 20 };
 /** Opens the sandbox of this machine as a worker does. */
 export async function openTestCommands(network: SandboxNetwork | null = null): Promise<TestCommands> {
   const directory = temporaryDirectory();
-  const opened = await openSandbox({ directory, limits, network });
+  const opened = await openSandbox({ directory, engine: testEngine, limits, network });
   return {
     commands: { ...opened, maxSeconds: 60, directory, hosts: network?.hosts ?? [] },
     [Symbol.asyncDispose]: () => removeDirectory(directory),

@@ -9,6 +9,7 @@ import { openPackageImages, packageImage } from '../../../support/sandbox/packag
 import type { Attack } from '../stage/attack.ts';
 import { attackLimits, sandboxProblem } from '../stage/in-sandbox.ts';
 import { carelessly, type Scene } from '../stage/scene.ts';
+import { testEngine } from '../../../support/sandbox/engine.ts';
 
 interface PackageAttack {
   name: string;
@@ -62,6 +63,7 @@ async function install(scene: Scene, script: string): Promise<{ output: string; 
     egress: createEgress({ privateHosts: [], resolve: async () => ['127.0.0.1'] }),
   };
   const { sandbox, problem } = await openSandbox({
+    engine: testEngine,
     directory: join(scene.directory, 'sandbox'),
     limits: attackLimits,
     network,

@@ -7,11 +7,12 @@ import { openSandbox, type OpenedSandbox } from '../../../../activities/sandbox/
 import type { SandboxNetwork } from '../../../../activities/sandbox/network.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 import type { Scene } from './scene.ts';
+import { testEngine } from '../../../support/sandbox/engine.ts';
 
 export const attackLimits: SandboxLimits = { memoryBytes: 256 * 2 ** 20, processes: 64, diskBytes: 16 * 2 ** 20 };
 // the files of a process share the sandboxes
 const directory = temporaryDirectory();
-const opened: OpenedSandbox = await openSandbox({ directory, limits: attackLimits });
+const opened: OpenedSandbox = await openSandbox({ directory, engine: testEngine, limits: attackLimits });
 
 const online = temporaryDirectory();
 
@@ -53,7 +54,7 @@ export async function inOnlineSandbox(
   network: SandboxNetwork,
   environment: Partial<CommandEnvironment> = {},
 ): Promise<{ text: string }> {
-  return await runIn(await openSandbox({ directory: online, limits: attackLimits, network }), {
+  return await runIn(await openSandbox({ directory: online, engine: testEngine, limits: attackLimits, network }), {
     tree,
     command,
     environment,

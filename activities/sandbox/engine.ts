@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import type { PlacedCall } from './profile.ts';
+
+/** Names the engine of a sandbox. */
+export type EngineKind = 'bubblewrap' | 'podman';
+
+/** The engine of a sandbox, and its program; null for the one in a folder of the system. */
+export interface EngineChoice {
+  kind: EngineKind;
+  program: string | null;
+}
+
+export const usualEngine: EngineChoice = { kind: 'bubblewrap', program: null };
+
+/** Descriptor to which an engine reports the end of a command, and after which those of its inputs begin. */
+export const statusFd = 5;
+
+/** A program that runs commands in namespaces of their own. */
+export interface SandboxEngine {
+  /** Files that it reads from the descriptors after `statusFd`. */
+  inputs: readonly string[];
+  /** Descriptor to which the outer of two sandboxes reports its first process; null if there is only one. */
+  stageFd: number | null;
+  /** Returns the user of the machine that a command runs as; null for the worker's own. */
+  uidOf(call: Pick<PlacedCall, 'jobId' | 'environment'>): number | null;
+  /** Prepares a command; `prefix` holds the words before the engine's own. */
+  prepare(call: PlacedCall, prefix: readonly string[]): Promise<PreparedCommand>;
+}
+
+export interface PreparedCommand extends AsyncDisposable {
+  /** Text for a POSIX shell that has the descriptors of the launcher. */
+  script: string;
+  /** Whether the shell's input stays open: the script ends the command when it is closed. */
+  isWatched: boolean;
+  /** File with the first process of the sandbox, from the time that it says something; null where it is reported. */
+  pidFile: string | null;
+}
+
+/** Returns the user that a job's commands run as. */
+export function uidOfJob({ first, count }: { first: number; count: number }, jobId: string): number {
+  return first + (createHash('sha256').update(jobId).digest().readUInt32LE() % count);
+}

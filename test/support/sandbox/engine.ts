@@ -1,0 +1,41 @@
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { usualEngine, type EngineChoice } from '../../../activities/sandbox/engine.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
+
+// crun refuses a second version of control groups whose controllers are in use, which a test machine may have
+const unified = '/sys/fs/cgroup/unified';
+const withoutUnified = `umount ${unified} 2> /dev/null; exec "$@"`;
+
+/** Engine of the sandboxes in tests: `DOCKET_TEST_ENGINE=podman` runs them in containers. */
+export const testEngine: EngineChoice = process.env['DOCKET_TEST_ENGINE'] === 'podman' ? podman() : usualEngine;
+
+function podman(): EngineChoice {
+  if (process.getuid?.() !== 0 || !existsSync(unified)) return { kind: 'podman', program: null };
+  const program = join(temporaryDirectory(), 'podman');
+  writeFileSync(program, `#!/bin/sh\nexec unshare --mount sh -c '${withoutUnified}' sh /usr/bin/podman "$@"\n`);
+  chmodSync(program, 0o755);
+  return { kind: 'podman', program };
+}
+
+/**
+ * Returns the words before those that start a process of an account without a name: it gets one, and subordinate user
+ * ids, in files that only this process sees.
+ */
+export function withSubordinateIds(uid: number): string[] {
+  const files = ['passwd', 'subuid', 'subgid'].map((name) => `/etc/${name}`);
+  const directory = temporaryDirectory();
+  const lines = [`tester:x:${uid}:${uid}::/:/bin/sh`, 'tester:300000:65536', 'tester:300000:65536'];
+  const mounts = files.map((path, index) => {
+    const own = join(directory, String(index));
+    return `{ cat ${path}; echo '${lines[index]}'; } > ${own} && mount --bind ${own} ${path}`;
+  });
+  return ['unshare', '--mount', 'sh', '-c', [...mounts, withoutUnified].join('; '), 'sh'];
+}
+
+/** Ends the process that podman leaves for an account without root, which all its later containers would use. */
+export async function endPause(uid: number): Promise<void> {
+  const pid = await readFile(`/tmp/podman-run-${uid}/libpod/tmp/pause.pid`, 'utf8').catch(() => null);
+  if (pid !== null && existsSync(`/proc/${pid}`)) process.kill(Number(pid));
+}
