@@ -48,6 +48,12 @@ const alone = [
   'workspaces/listings-hold',
 ].map((name) => `test/integration/${name}.test.ts`);
 const integration = { globalSetup: servers };
+/** What commands can do in the sandbox; they run in containers of podman, too. */
+const sandbox = ['integration', 'suites/attacks'].map((folder) => `test/${folder}/sandbox/**/*.test.ts`);
+/** About bubblewrap alone. */
+const bubblewrap = ['open-sandbox', 'own-folder', 'proxy-limits', 'tls'].map(
+  (name) => `test/integration/sandbox/${name}.test.ts`,
+);
 
 export default defineConfig({
   test: {
@@ -74,6 +80,13 @@ export default defineConfig({
       project('integration', { ...integration, isolate: false, exclude: alone }),
       project('integration-alone', { ...integration, include: alone }),
       project('attacks', { globalSetup: servers, isolate: false }, 'suites/attacks'),
+      project('podman', {
+        ...integration,
+        isolate: false,
+        include: sandbox,
+        exclude: bubblewrap,
+        env: { ...compiled, DOCKET_TEST_ENGINE: 'podman' },
+      }),
       project('smoke', { ...stacks, include: [smoke] }),
       // files drive a stack and often a browser, which wait for each other
       project('e2e', {

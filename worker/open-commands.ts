@@ -31,10 +31,10 @@ export async function openCommands(
   if (limits === null) return null;
   // not in the work directory, which workers on several machines may share
   const { path: directory } = resources.use(openOwnFolder());
-  const { maxSeconds, hosts } = limits;
+  const { engine, maxSeconds, hosts } = limits;
   const network = hosts.length === 0 ? null : { hosts, privateHosts };
   const authorities = extraAuthorities === null ? null : allAuthorities(extraAuthorities);
-  const opened = resources.use(await openSandboxHost({ directory, limits, network, authorities }));
+  const opened = resources.use(await openSandboxHost({ directory, limits, engine, network, authorities }));
   const common = { maxSeconds, hosts, directory };
   if (opened.sandbox === null) {
     log.warn(opened.problem);

@@ -18,12 +18,12 @@ const prefix = 'docket-sandbox-';
 const lockEnding = '.lock';
 
 /**
- * Creates a folder for this process, and removes those of processes that were killed, in the background. Returns before
+ * Creates a folder with a short path for this process, and removes those of processes that were killed, in the background. Returns before
  * anything else can run, because the event loop of a process that loads its code has no time for callbacks.
  */
 export function openOwnFolder(parent = tmpdir()): OwnFolder {
   for (;;) {
-    const path = join(parent, `${prefix}${randomUUID()}`);
+    const path = join(parent, `${prefix}${randomUUID().slice(0, 8)}`);
     const lock = tryLock(`${path}${lockEnding}`);
     // another process that starts took it for an abandoned one
     if (lock === null) continue;

@@ -1,16 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { PlacedCall } from './profile.ts';
 
-/** Names the engine of a sandbox. */
-export type EngineKind = 'bubblewrap' | 'podman';
-
-/** The engine of a sandbox, and its program; null for the one in a folder of the system. */
-export interface EngineChoice {
-  kind: EngineKind;
-  program: string | null;
-}
-
-export const usualEngine: EngineChoice = { kind: 'bubblewrap', program: null };
+/** Names of the engines; the first one is used unless another is set. */
+export const engineNames = ['bubblewrap', 'podman'] as const;
+export type EngineName = (typeof engineNames)[number];
 
 /** Descriptor to which an engine reports the end of a command, and after which those of its inputs begin. */
 export const statusFd = 5;

@@ -1,5 +1,5 @@
 import type { SandboxLimits } from './command-environment.ts';
-import type { EngineChoice } from './engine.ts';
+import type { EngineName } from './engine.ts';
 import type { ProfileCall } from './profile.ts';
 import type { CommandEnd } from './running-command.ts';
 import type { OutputSample } from './sample-output.ts';
@@ -9,7 +9,7 @@ export interface HostedOptions {
   /** Used by this worker only. */
   directory: string;
   limits: SandboxLimits;
-  engine?: EngineChoice;
+  engine?: EngineName;
   /** Hosts that commands may reach; null for none. */
   network: { hosts: readonly string[]; privateHosts: readonly string[] } | null;
   /** PEM certificates that commands use to verify peers; null leaves the choice to the machine. */

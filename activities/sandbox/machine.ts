@@ -4,7 +4,7 @@ import { access, lstat, readdir, readFile, readlink, realpath } from 'node:fs/pr
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findHelpers, type Helpers } from './helpers.ts';
-import type { EngineChoice, EngineKind } from './engine.ts';
+import type { EngineName } from './engine.ts';
 import type { Architecture } from './syscalls.ts';
 
 const execute = promisify(execFile);
@@ -14,7 +14,7 @@ export interface Machine {
   architecture: Architecture;
   /** The sandbox, the processor and the release of the system, whose programs and libraries commands use. */
   kind: string;
-  engine: EngineKind;
+  engine: EngineName;
   /** The program of the engine. */
   program: string;
   prlimit: string;
@@ -47,17 +47,17 @@ const ownUids = { first: 1_900_000_000, count: 1_000_000 };
 const fewUids = { first: 20_000, count: 20_000 };
 
 /** Oldest versions that have all options that the engines use. */
-const oldest: Record<EngineKind, { major: number; minor: number }> = {
+const oldest: Record<EngineName, { major: number; minor: number }> = {
   bubblewrap: { major: 0, minor: 8 },
   podman: { major: 4, minor: 3 },
 };
 
 /** Inspects the machine for an engine. Throws NoSandboxError. */
-export async function inspectMachine({ kind: engine, program: own }: EngineChoice): Promise<Machine> {
+export async function inspectMachine(engine: EngineName): Promise<Machine> {
   if (process.platform !== 'linux') throw new NoSandboxError('it needs Linux');
   if (process.arch !== 'x64' && process.arch !== 'arm64')
     throw new NoSandboxError('it needs an x64 or arm64 processor');
-  const program = own ?? (await find(engine === 'bubblewrap' ? 'bwrap' : engine));
+  const program = await find(engine === 'bubblewrap' ? 'bwrap' : engine);
   if (program === null) throw new NoSandboxError(`${engine} is missing; install the package "${engine}"`);
   // podman's own default, runc, cannot run a container in the group of its parent
   if (engine === 'podman' && (await find('crun')) === null)

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLimits } from './command-environment.ts';
-import { usualEngine, type EngineChoice } from './engine.ts';
+import { engineNames, type EngineName } from './engine.ts';
 import { inspectMachine, NoSandboxError } from './machine.ts';
 import type { SandboxNetwork } from './network.ts';
 import { SandboxError } from './sandbox-error.ts';
@@ -14,7 +14,8 @@ export interface OpenOptions {
   /** Used by this process only. */
   directory: string;
   limits: SandboxLimits;
-  engine?: EngineChoice;
+  /** bubblewrap if absent. */
+  engine?: EngineName;
   /** Without it, commands reach only their own loopback. */
   network?: SandboxNetwork | null;
   /** PEM certificates that commands use to verify peers; null leaves the choice to the machine. */
@@ -45,7 +46,7 @@ echo contained > probe`;
  * check fails, there is no sandbox.
  */
 export async function openSandbox(options: OpenOptions): Promise<OpenedSandbox> {
-  const { directory, limits, engine = usualEngine, network = null, authorities = null } = options;
+  const { directory, limits, engine = engineNames[0], network = null, authorities = null } = options;
   try {
     const machine = await inspectMachine(engine);
     await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -67,10 +68,10 @@ export async function openSandbox(options: OpenOptions): Promise<OpenedSandbox> 
   }
 }
 
-function problemOf(error: unknown, { kind }: EngineChoice): string {
+function problemOf(error: unknown, engine: EngineName): string {
   if (error instanceof NoSandboxError) return `${sentence} ${error.message}.`;
   const reason = error instanceof SandboxError ? error.message : '';
-  if (kind === 'podman') return `${sentence} podman did not start a container. ${lastLine(reason)}`.trim();
+  if (engine === 'podman') return `${sentence} podman did not start a container. ${lastLine(reason)}`;
   if (/userns|user namespace|uid map|Operation not permitted|Permission denied|No space left|proc/i.test(reason)) {
     return `${sentence} this system does not let the worker create user namespaces; allow them (see docs/sandbox.md).`;
   }
@@ -79,13 +80,10 @@ function problemOf(error: unknown, { kind }: EngineChoice): string {
 
 /** Returns the last line of what podman said, as a sentence. */
 function lastLine(reason: string): string {
-  const line =
-    reason
-      .trim()
-      .split('\n')
-      .at(-1)
-      ?.replace(/^Error: /, '') ?? '';
-  return line.replace(/[^.]$/, '$&.');
+  const line = reason.trim().split('\n').at(-1) ?? '';
+  return line === ''
+    ? `A first command did not end within ${probeMs / 1_000} s.`
+    : line.replace(/^Error: /, '').replace(/\.?$/, '.');
 }
 
 const sentence = 'Commands cannot run here:';

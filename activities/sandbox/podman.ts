@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { statusFd, uidOfJob, type PreparedCommand, type SandboxEngine } from './engine.ts';
 import { helperCommand } from './helpers.ts';
-import type { Machine } from './machine.ts';
+import { NoSandboxError, type Machine } from './machine.ts';
 import { channelFd, madeFilesOf, profileOf, usualUid, variablesFd } from './profile.ts';
 import type { Bind, PlacedCall, Profile } from './profile.ts';
 import { seccompFilter } from './seccomp-filter.ts';
@@ -11,11 +11,20 @@ import { shellWord } from '../../lib/shell-word.ts';
 
 /** Descriptor of the container that leads to the command's output: 3 and 4 are the channel's and the variables'. */
 const outputFd = variablesFd + 1;
-/** The shell's own input, of which a process of it gets a copy. */
+/** Copy of the shell's own input, which a process in the background would not have. */
 const inputFd = statusFd + 1;
 /** Folders that a container runtime needs. */
 const folders = ['dev', 'proc', 'sys', 'run', 'tmp'];
 const openFiles = 1_024;
+/** In characters; podman does not clean up after a container if this path is longer. */
+const longestRunPath = 50;
+/** Options of every container. The filter comes in an annotation, instead of the one that podman would make. */
+const options = [
+  'run --rm --log-driver none --cgroups=disabled --oom-score-adj 500 --hostname job --no-hosts --passwd=false',
+  '--network none --ipc none --cap-drop ALL --security-opt no-new-privileges --security-opt label=disable',
+  '--security-opt seccomp=unconfined --security-opt mask=/sys:/dev/mqueue --unsetenv-all',
+  `--ulimit nofile=${openFiles}:${openFiles} --preserve-fds ${outputFd - 2}`,
+].flatMap((line) => line.split(' '));
 /** A container whose worker and whose shell were killed ends this long after its time. */
 const graceSeconds = 30;
 
@@ -29,9 +38,14 @@ export async function createPodman(
   { directory, authorities }: { directory: string; authorities: string | null },
 ): Promise<SandboxEngine> {
   const { architecture, root } = machine;
+  const runFolder = join(directory, 'run');
+  if (runFolder.length > longestRunPath)
+    throw new NoSandboxError(
+      `podman needs a shorter path than ${runFolder}; set TMPDIR to a folder whose path is ${runFolder.length - longestRunPath} or more characters shorter`,
+    );
   const settings = { containers: join(directory, 'containers.conf'), storage: join(directory, 'storage.conf') };
   await writeFile(settings.containers, containersSettings);
-  await writeFile(settings.storage, storageSettings(directory));
+  await writeFile(settings.storage, storageSettings({ graph: join(directory, 'storage'), run: runFolder }));
   const filterOf = (isInstaller: boolean) => seccompFilter(architecture, { isInstaller }).toString('base64');
   const filters = { command: filterOf(false), installer: filterOf(true) };
   const environment = [
@@ -72,32 +86,16 @@ export async function createPodman(
     }
     // nothing is written to the copy of an image from here: its links may lead anywhere
     if (!isInstaller) await makeRoot(rootFolder, { links: profile.links, binds });
+    const { processes } = call.environment.limits;
     const words = [
-      [...prefix, machine.program, 'run', '--rm', '--log-driver', 'none', '--pidfile', pidFile],
-      ['--timeout', String(Math.ceil(call.timeoutMs / 1000) + graceSeconds), ...userOptions(call)],
-      [
-        '--cgroups=disabled',
-        '--network',
-        'none',
-        '--ipc',
-        'none',
-        '--oom-score-adj',
-        '500',
-        '--no-hosts',
-        '--hostname',
-        'job',
-      ],
-      ['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--security-opt', 'label=disable'],
-      ['--security-opt', 'seccomp=unconfined', '--security-opt', 'mask=/sys:/dev/mqueue'],
+      [...prefix, machine.program, ...options, ...userOptions(call), '--pidfile', pidFile],
+      [`--timeout=${Math.ceil(call.timeoutMs / 1000) + graceSeconds}`, `--ulimit=nproc=${processes}:${processes}`],
       ['--annotation', `run.oci.seccomp_bpf_data=${isInstaller ? filters.installer : filters.command}`],
-      ['--ulimit', `nofile=${openFiles}:${openFiles}`, '--passwd=false', '--unsetenv-all'],
-      ['--ulimit', `nproc=${call.environment.limits.processes}:${call.environment.limits.processes}`],
       isInstaller ? [] : ['--read-only', '--read-only-tmpfs=false'],
       ['/tmp', '/dev/shm'].flatMap((path) => ['--tmpfs', `${path}:${tmpfsOptions(profile)}`]),
       Object.entries(profile.variables).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
       binds.flatMap((bind) => ['--mount', mountOf(bind)]),
-      ['--workdir', profile.directory, '--preserve-fds', String(outputFd - 2), '--rootfs', rootFolder],
-      [...initWords(machine, call), ...profile.words],
+      ['--workdir', profile.directory, '--rootfs', rootFolder, ...initWords(machine, call), ...profile.words],
     ].flat();
     const script = scriptOf({ environment, words, pidFile });
     const held = resources.move();
@@ -162,10 +160,10 @@ events_logger = "none"
 runtime = "crun"
 `;
 
-function storageSettings(directory: string): string {
+function storageSettings({ graph, run }: { graph: string; run: string }): string {
   return `[storage]
 driver = "vfs"
-graphroot = ${JSON.stringify(join(directory, 'storage'))}
-runroot = ${JSON.stringify(join(directory, 'run'))}
+graphroot = ${JSON.stringify(graph)}
+runroot = ${JSON.stringify(run)}
 `;
 }

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { availableParallelism, getPriority, setPriority } from 'node:os';
 import { join, relative } from 'node:path';
@@ -20,6 +21,7 @@ const sets: Record<string, string[]> = {
   test: [...['unit*', 'replay', 'integration*', 'attacks', 'smoke'].map((name) => `--project=${name}`), ...quick],
   all: [],
 };
+const secondGroups = '/sys/fs/cgroup/unified';
 /** In percent. */
 const propertyRuns: Record<string, string> = { check: '5', test: '10', all: '100' };
 const limitMs = 5_000;
@@ -90,14 +92,20 @@ function run(command: string, args: string[], { env, isPatient = false }: RunOpt
   });
 }
 
+/** Words before a command that starts containers: crun refuses a second version of control groups in use. */
+const withoutSecondGroups =
+  process.getuid?.() === 0 && existsSync(secondGroups)
+    ? ['unshare', '--mount', 'sh', '-c', `umount ${secondGroups}; exec "$@"`, 'sh']
+    : [];
+
 /** Runs vitest. Null when it ended before any test and has reported why. */
 async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestResult[] | null> {
   const folder = temporaryDirectory();
   const reportFile = join(folder, 'report.json');
   try {
-    await run('vitest', ['run', ...args, '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`], {
-      env,
-    });
+    const words = ['vitest', 'run', ...args, '--reporter=default', '--reporter=json'];
+    const [command = '', ...rest] = [...withoutSecondGroups, ...words, `--outputFile.json=${reportFile}`];
+    await run(command, rest, { env });
     const text = await readFile(reportFile, 'utf8').catch(() => null);
     return text === null ? null : resultsOf(reportSchema.parse(JSON.parse(text)));
   } finally {

@@ -13,7 +13,7 @@ it('every mutation names a check that its file contains, once', () => {
 });
 
 it('every mutation names existing tests', () => {
-  const folders: Record<string, string> = { attacks: 'test/suites/attacks' };
+  const folders: Record<string, string> = { attacks: 'test/suites/attacks', podman: 'test/integration' };
   const projects = [...new Set(mutations.map(({ project }) => project))];
   const filesOf = new Map(
     projects.map((project) => [project, globSync(`${folders[project] ?? `test/${project}`}/**/*.test.ts`)]),

@@ -9,6 +9,7 @@ import {
   sharedVariables,
 } from '../../lib/config/shared-config.ts';
 import { priceVariables } from '../../models/prices.ts';
+import { engineNames } from '../../activities/sandbox/engine.ts';
 import { imagesOf, imageVariables } from './image-config.ts';
 import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
@@ -75,6 +76,7 @@ function fetchHostsOf(text: string, context: z.RefinementCtx): string[] {
 
 const commandVariables = z.object({
   DOCKET_RUN: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  DOCKET_SANDBOX: z.enum(engineNames, `must be ${engineNames.join(' or ')}`).default(engineNames[0]),
   DOCKET_RUN_SECONDS: wholeNumber(1, 480).default(120),
   DOCKET_RUN_MEMORY_MB: wholeNumber(64, 1_000_000).default(2_048),
   DOCKET_RUN_PROCESSES: wholeNumber(16, 100_000).default(256),
@@ -130,6 +132,7 @@ function jobDisksOf(env: z.infer<typeof commandVariables>) {
 function commandLimitsOf(env: z.infer<typeof commandVariables>) {
   if (env.DOCKET_RUN === 'off') return null;
   return {
+    engine: env.DOCKET_SANDBOX,
     maxSeconds: env.DOCKET_RUN_SECONDS,
     /** Hosts that a command may connect to; empty for no network. */
     hosts: env.DOCKET_RUN_HOSTS,

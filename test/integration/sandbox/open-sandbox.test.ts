@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
+import { openSandbox } from '../../../activities/sandbox/open-sandbox.ts';
+import { accountsWithSandbox, testLimits } from '../../support/sandbox/sandbox.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const execute = promisify(execFile);
@@ -35,6 +37,14 @@ const liar = `#!/bin/bash\n${version}for a in "$@"; do [ "$a" = --json-status-fd
 while [ "$1" != -- ]; do shift; done; shift
 [ -z "$inner" ] && exec "$@"
 echo '{ "child-pid": '$$' }' >&5; "$@"; echo '{ "exit-code": '$?' }' >&5\n`;
+
+it.runIf(existsSync('/usr/bin/podman'))('names a path that is too long for podman', async () => {
+  const directory = join(temporaryDirectory(), 'x'.repeat(50));
+  const { problem } = await openSandbox({ directory, engine: 'podman', limits: testLimits });
+  expect(problem).toMatch(
+    /podman needs a shorter path than .*; set TMPDIR to a folder whose path is \d+ or more characters shorter\.$/,
+  );
+});
 
 it.runIf(isRoot && accounts.length > 0)('finds no sandbox where bubblewrap is too old or does not start', async () => {
   expect((await openWith('#!/bin/sh\necho "bubblewrap 0.4.1"\n')).problem).toContain('install 0.8 or newer');

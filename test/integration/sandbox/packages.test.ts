@@ -73,7 +73,7 @@ printf '#!/bin/sh\\necho installed\\n' > /usr/bin/tool
 chmod 4755 /usr/bin/tool && chown 12:34 /usr/bin/tool && mknod /usr/bin/device c 1 3 && echo pretended
 mkfifo /usr/bin/pipe
 mkdir /opt && echo x > /opt/private && chmod 600 /opt/private && chmod 1700 /opt
-for file in /etc/hosts /proc/sys/kernel/hostname ${testEngine.kind === 'podman' ? '' : '/dev/new'}; do (echo evil > $file) 2> /dev/null && echo "wrote $file"; done
+for file in /etc/hosts /proc/sys/kernel/hostname ${testEngine === 'podman' ? '' : '/dev/new'}; do (echo evil > $file) 2> /dev/null && echo "wrote $file"; done
 ls -l /proc/self/fd
 `;
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { layerKeyOf, type LayerKeyRequest } from '../../../activities/environment/layer-key.ts';
-import { usualEngine } from '../../../activities/sandbox/engine.ts';
 import { inspectMachine } from '../../../activities/sandbox/machine.ts';
 import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -86,6 +85,6 @@ it('the key of what a setup installs changes with everything that it depends on,
 });
 
 it.runIf(accounts.length > 0)('the kind of a sandbox names the architecture', async () => {
-  const { kind } = await inspectMachine(usualEngine);
+  const { kind } = await inspectMachine('bubblewrap');
   expect(kind.split('/')).toContain(process.arch);
 });

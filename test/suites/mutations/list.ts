@@ -37,7 +37,7 @@ export interface Mutation {
   /** The text of the check, which the file contains once. */
   find: string;
   replace: string;
-  project: 'unit' | 'integration' | 'attacks' | 'e2e';
+  project: 'unit' | 'integration' | 'podman' | 'attacks' | 'e2e';
   /** Filters of test files. */
   tests: readonly string[];
 }

@@ -33,7 +33,7 @@ async function createLane(home: string, name: string): Promise<string> {
 }
 
 /** Folders of projects with another name. */
-const folders: Record<string, string> = { attacks: 'suites/attacks' };
+const folders: Record<string, string> = { attacks: 'suites/attacks', podman: 'integration' };
 
 /** The tests of a project in a lane; a file that does not load has no test at all. */
 async function runTests(lane: string, { project, tests }: Pick<Mutation, 'project' | 'tests'>, more: string[] = []) {

@@ -1,23 +1,11 @@
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { usualEngine, type EngineChoice } from '../../../activities/sandbox/engine.ts';
+import type { EngineName } from '../../../activities/sandbox/engine.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
-// crun refuses a second version of control groups whose controllers are in use, which a test machine may have
-const unified = '/sys/fs/cgroup/unified';
-const withoutUnified = `umount ${unified} 2> /dev/null; exec "$@"`;
-
-/** Engine of the sandboxes in tests: `DOCKET_TEST_ENGINE=podman` runs them in containers. */
-export const testEngine: EngineChoice = process.env['DOCKET_TEST_ENGINE'] === 'podman' ? podman() : usualEngine;
-
-function podman(): EngineChoice {
-  if (process.getuid?.() !== 0 || !existsSync(unified)) return { kind: 'podman', program: null };
-  const program = join(temporaryDirectory(), 'podman');
-  writeFileSync(program, `#!/bin/sh\nexec unshare --mount sh -c '${withoutUnified}' sh /usr/bin/podman "$@"\n`);
-  chmodSync(program, 0o755);
-  return { kind: 'podman', program };
-}
+/** Engine of the sandboxes in tests: with `DOCKET_TEST_ENGINE=podman` they are containers. */
+export const testEngine: EngineName = process.env['DOCKET_TEST_ENGINE'] === 'podman' ? 'podman' : 'bubblewrap';
 
 /**
  * Returns the words before those that start a process of an account without a name: it gets one, and subordinate user
@@ -31,7 +19,7 @@ export function withSubordinateIds(uid: number): string[] {
     const own = join(directory, String(index));
     return `{ cat ${path}; echo '${lines[index]}'; } > ${own} && mount --bind ${own} ${path}`;
   });
-  return ['unshare', '--mount', 'sh', '-c', [...mounts, withoutUnified].join('; '), 'sh'];
+  return ['unshare', '--mount', 'sh', '-c', [...mounts, 'exec "$@"'].join('; '), 'sh'];
 }
 
 /** Ends the process that podman leaves for an account without root, which all its later containers would use. */

@@ -1,5 +1,5 @@
 import { createEgress } from '../../../lib/network/egress.ts';
-import type { EngineChoice } from '../../../activities/sandbox/engine.ts';
+import type { EngineName } from '../../../activities/sandbox/engine.ts';
 import { openSandbox } from '../../../activities/sandbox/open-sandbox.ts';
 import type { CommandEnvironment, SandboxLimits } from '../../../activities/sandbox/command-environment.ts';
 
@@ -14,7 +14,7 @@ export type AccountRequest =
       kind: 'open';
       directory: string;
       limits: SandboxLimits;
-      engine: EngineChoice;
+      engine: EngineName;
       network: Hosts | undefined;
       authorities: string | null;
     }

@@ -176,7 +176,7 @@ async function asOther({
   network,
   authorities,
 }: Opening): Promise<{ runs: Runs; close(): Promise<void> }> {
-  const words = testEngine.kind === 'podman' ? [...withSubordinateIds(otherUid), setpriv] : [setpriv];
+  const words = testEngine === 'podman' ? [...withSubordinateIds(otherUid), setpriv] : [setpriv];
   const child = fork(accountProgram, [], {
     execPath: words[0]!,
     execArgv: [...words.slice(1), ...asOtherUser, process.execPath],
@@ -185,8 +185,7 @@ async function asOther({
   });
   const opened = answerOf(child, ({ kind }) => kind === 'opened');
   const hosts = network && { hosts: network.hosts, privateHosts: network.privateHosts ?? [] };
-  const engine = { ...testEngine, program: null };
-  const opening = { directory: join(directory, 'sandbox'), limits, engine, network: hosts, authorities };
+  const opening = { directory: join(directory, 'sandbox'), limits, engine: testEngine, network: hosts, authorities };
   child.send({ kind: 'open', ...opening } satisfies AccountRequest);
   const { problem } = await opened;
   if (problem !== null) throw new Error(problem);
@@ -207,7 +206,7 @@ async function asOther({
     const exited = once(child, 'exit');
     child.disconnect();
     await exited;
-    if (testEngine.kind === 'podman') await endPause(otherUid);
+    if (testEngine === 'podman') await endPause(otherUid);
   };
   return { runs, close };
 }

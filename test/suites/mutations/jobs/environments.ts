@@ -123,8 +123,8 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'what a setup installed is used on another processor',
     file: 'activities/sandbox/machine.ts',
-    find: 'bubblewrap/${process.arch}/',
-    replace: 'bubblewrap/',
+    find: '${engine}/${process.arch}/',
+    replace: '${engine}/',
     ...keys,
   },
   {

@@ -31,9 +31,9 @@ export const imageMutations: Mutation[] = [
   },
   {
     name: 'an installer has files of the worker open',
-    file: 'activities/sandbox/profile.ts',
-    find: 'const closed = accountFiles.map(',
-    replace: 'const closed = accountFiles.slice(accountFiles.length).map(',
+    file: 'activities/sandbox/bubblewrap.ts',
+    find: 'filter(([path]) => !files.includes(path))',
+    replace: 'filter(() => false)',
     ...packages,
   },
   {

@@ -4,8 +4,24 @@ const disks = { project: 'integration', tests: ['workspaces/job-disks'] } as con
 const limits = { project: 'integration', tests: ['sandbox/limits'] } as const;
 const betweenJobs = { project: 'integration', tests: ['sandbox/between-jobs'] } as const;
 
+const podman = { project: 'podman', file: 'activities/sandbox/podman.ts' } as const;
+
 /** Limits on a command, by the kernel and by the worker’s measurements. */
 export const sandboxMutations: Mutation[] = [
+  {
+    name: 'the kernel ends the worker before a container',
+    find: '--oom-score-adj 500 ',
+    replace: '',
+    tests: ['sandbox/limits'],
+    ...podman,
+  },
+  {
+    name: 'a container outlives the process that started it',
+    find: 'kill -KILL "$(cat ${shellWord(pidFile)})"; }',
+    replace: 'cat ${shellWord(pidFile)}; }',
+    tests: ['sandbox/sandbox-host'],
+    ...podman,
+  },
   {
     name: 'a command uses all processors of the machine',
     file: 'activities/sandbox/sandbox.ts',
@@ -127,7 +143,7 @@ export const sandboxMutations: Mutation[] = [
   },
   {
     name: 'jobs share a folder for temporary files',
-    file: 'activities/sandbox/profile.ts',
+    file: 'activities/sandbox/bubblewrap.ts',
     find: "...size, '--perms', '1777', '--tmpfs', '/tmp'],",
     replace: "'--bind', '/dev/shm', '/tmp'],",
     ...betweenJobs,

@@ -62,7 +62,14 @@ it('needs nothing but a database', () => {
     healthPort: null,
     graceMs: 20_000,
     slots: 40,
-    commands: { maxSeconds: 120, memoryBytes: 2_147_483_648, processes: 256, diskBytes: 209_715_200, hosts: [] },
+    commands: {
+      engine: 'bubblewrap',
+      maxSeconds: 120,
+      memoryBytes: 2_147_483_648,
+      processes: 256,
+      diskBytes: 209_715_200,
+      hosts: [],
+    },
     jobDisks: null,
     images: {
       standard: null,
