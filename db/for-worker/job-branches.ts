@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { TurnRef, WorkedTurn } from '../../workflows/contract/job.ts';
+import { dueByTurns } from '../due-by-turns.ts';
 import { withTransaction } from '../pool.ts';
 import { newestTree, newestTreeOf, noStepAfter, ofBase } from '../jobs/job-statements.ts';
 import { type Snapshot, storeSnapshot } from './snapshots.ts';
@@ -32,6 +33,21 @@ export interface AdoptedBranch {
   /** Note about it for the agent, of the kind `overruled`, before its first answer of the turn. */
   note?: string | null;
 }
+
+const dueOpen = dueByTurns({
+  table: 'jobs',
+  holder: 'organization_id',
+  due: 'pull_request_due(pr_checked_at, ended_at)',
+  now: `now() at time zone 'UTC'`,
+  where: `status <> 'active' and pr_id is not null and coalesce(pr_state, 'open') = 'open'`,
+});
+
+const dueClosed = dueByTurns({
+  table: 'pull_requests',
+  holder: 'organization_id',
+  due: 'check_due_at',
+  where: 'check_due_at is not null',
+});
 
 type BranchHead = NonNullable<AdoptedBranch['head']>;
 
@@ -151,16 +167,11 @@ export function createJobBranchStore(pool: Pool) {
 
     /**
      * Returns ended jobs, also archived ones, whose pull request was open at the last check and is due for another, claimed by
-     * this process; the older the job, the rarer the checks.
+     * this process, by turns of the organizations; the older the job, the rarer the checks.
      */
     async claimOpenPullRequests({ limit }: { limit: number }): Promise<OpenPullRequest[]> {
       const { rows } = await pool.query<OpenPullRequest>(
-        `with due as materialized (
-           select id from jobs
-           where status <> 'active' and pr_id is not null and coalesce(pr_state, 'open') = 'open'
-             and pull_request_due(pr_checked_at, ended_at) <= now() at time zone 'UTC'
-           order by pull_request_due(pr_checked_at, ended_at) limit $1 for update skip locked
-         )
+        `with recursive ${dueOpen}
          update jobs set pr_checked_at = now() from due where jobs.id = due.id
          returning jobs.id, organization_id as "organizationId", project_id as "projectId", repository, pr_id as "prId"`,
         [limit],
@@ -170,13 +181,11 @@ export function createJobBranchStore(pool: Pool) {
 
     /**
      * Returns pull requests of ended jobs on other forges that were closed in the last months, or reopened, claimed by this
-     * process for the next check.
+     * process for the next check, by turns of the organizations.
      */
     async claimClosedPullRequests({ limit }: { limit: number }): Promise<OpenPullRequest[]> {
       const { rows } = await pool.query<OpenPullRequest>(
-        `with due as materialized (
-           select id from pull_requests where check_due_at <= now() order by check_due_at limit $1 for update skip locked
-         ), claimed as (
+        `with recursive ${dueClosed}, claimed as (
            update pull_requests
            set check_due_at = case
              when pull_requests.updated_at > now() - interval '90 days'

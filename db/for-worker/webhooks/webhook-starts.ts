@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { dueByTurns } from '../../due-by-turns.ts';
 import type { DeliverWebhookInput } from '../../../workflows/contract/webhook.ts';
 
 export interface StartableDelivery extends DeliverWebhookInput {
@@ -7,19 +8,24 @@ export interface StartableDelivery extends DeliverWebhookInput {
   organizationId: string;
 }
 
+const dueStarts = dueByTurns({
+  table: 'webhook_deliveries',
+  holder: 'endpoint_id',
+  due: 'start_at',
+  where: 'start_at is not null',
+});
+
 export type WebhookStarts = ReturnType<typeof createWebhookStarts>;
 
 /** Deliveries that are about to start in Temporal. */
 export function createWebhookStarts(pool: Pool) {
   return {
-    /** Claims deliveries to start in Temporal, for `leaseMs`. */
+    /** Claims deliveries to start in Temporal, for `leaseMs`, by turns of the webhooks. */
     async claimStarts({ limit, leaseMs }: { limit: number; leaseMs: number }): Promise<StartableDelivery[]> {
       const { rows } = await pool.query<StartableDelivery>({
         name: 'claim-webhook-starts',
         text: `
-          with due as materialized (
-            select id from webhook_deliveries where start_at <= now() order by start_at limit $1 for update skip locked
-          )
+          with recursive ${dueStarts}
           update webhook_deliveries as delivery set start_at = now() + $2::float8 * interval '1 millisecond'
           from due, webhook_endpoints as endpoint, projects
           where delivery.id = due.id and endpoint.id = delivery.endpoint_id and projects.id = endpoint.project_id
