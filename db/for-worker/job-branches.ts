@@ -37,9 +37,9 @@ export interface AdoptedBranch {
 const dueOpen = dueByTurns({
   table: 'jobs',
   holder: 'organization_id',
-  due: 'pull_request_due(pr_checked_at, ended_at)',
+  due: 'pull_request_due(pr_checked_at, coalesce(ended_at, wait_since, created_at))',
   now: `now() at time zone 'UTC'`,
-  where: `status <> 'active' and pr_id is not null and coalesce(pr_state, 'open') = 'open'`,
+  where: `pr_id is not null and coalesce(pr_state, 'open') = 'open'`,
 });
 
 const dueClosed = dueByTurns({
@@ -166,8 +166,8 @@ export function createJobBranchStore(pool: Pool) {
     },
 
     /**
-     * Returns ended jobs, also archived ones, whose pull request was open at the last check and is due for another, claimed by
-     * this process, by turns of the organizations; the older the job, the rarer the checks.
+     * Returns jobs whose pull request was open at the last check and is due for another, claimed by this process, by turns of
+     * the organizations; the older the job, the rarer the checks. Those at work are among them: a turn can wait for days.
      */
     async claimOpenPullRequests({ limit }: { limit: number }): Promise<OpenPullRequest[]> {
       const { rows } = await pool.query<OpenPullRequest>(

@@ -8,8 +8,9 @@ import { runConcurrently } from '../run-concurrently.ts';
 export function up(builder: MigrationBuilder): void {
   runConcurrently(builder, [
     'drop index concurrently if exists jobs_pull_request_turns',
-    `create index concurrently jobs_pull_request_turns on jobs (organization_id, pull_request_due(pr_checked_at, ended_at))
-     where status <> 'active' and pr_id is not null and coalesce(pr_state, 'open') = 'open'`,
+    `create index concurrently jobs_pull_request_turns
+     on jobs (organization_id, pull_request_due(pr_checked_at, coalesce(ended_at, wait_since, created_at)))
+     where pr_id is not null and coalesce(pr_state, 'open') = 'open'`,
     'drop index concurrently if exists jobs_pull_request_check',
     'drop index concurrently if exists pull_requests_turns',
     `create index concurrently pull_requests_turns on pull_requests (organization_id, check_due_at)

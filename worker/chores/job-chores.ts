@@ -28,7 +28,7 @@ const closedAtOnce = 5;
 const waitsAtOnce = 100;
 
 /**
- * Refreshes the state of ended jobs' pull requests, charges model calls that killed workers left open, fails jobs
+ * Refreshes the state of pull requests, charges model calls that killed workers left open, fails jobs
  * that waited for a person until their deadline, and maintains the daily Temporal Schedule that archives idle jobs. Runs in
  * every worker; each pull request is checked by one of them, and one does a round of the calls and waits for all.
  */

@@ -177,10 +177,10 @@ it('checks closed pull requests of ended jobs again, one process each, for 90 da
   expect(rows).toEqual([{ check_due_at: null }, { check_due_at: null }]);
 });
 
-it('checks open pull requests of ended jobs, one process each, old ones rarely', async () => {
+it('checks open pull requests, one process each, those of old jobs rarely', async () => {
   const { pool } = database;
   const { jobId } = await seedTwoPulls();
-  const claimAt = async (endedAgo: string, checkedAgo: string | null) => {
+  const claimAt = async (endedAgo: string | null, checkedAgo: string | null) => {
     const values = [jobId, endedAgo, checkedAgo];
     await pool.query(
       'update jobs set ended_at = now() - $2::interval, pr_checked_at = now() - $3::interval where id = $1',
@@ -198,4 +198,17 @@ it('checks open pull requests of ended jobs, one process each, old ones rarely',
   await pool.query(`update jobs set status = 'completed' where id = $1`, [jobId]);
   // the job ended again since
   expect([await claimAt('50 s', '1 hour'), await claimAt('20 days', '21 days')]).toEqual([1, 1]);
+  // a follow-up waits for a person, who may merge instead of answering
+  await pool.query(
+    `update jobs set status = 'active', phase = 'waiting', wait_since = now() - interval '10 min' where id = $1`,
+    [jobId],
+  );
+  expect([await claimAt(null, '50 s'), await claimAt(null, '61 s')]).toEqual([0, 1]);
+  await pool.query(
+    `update jobs set phase = 'queued', wait_since = null, created_at = now() - interval '20 days' where id = $1`,
+    [jobId],
+  );
+  expect([await claimAt(null, '20 hours'), await claimAt(null, '25 hours'), await claimAt(null, null)]).toEqual([
+    0, 1, 1,
+  ]);
 });
