@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { SiteRef } from '../../db/caller.ts';
 import type { KnownFile } from '../../db/sites/index-blocks.ts';
+import { createTurns } from '../../lib/threads/turns.ts';
 import { makePrivateFolder } from '../../lib/private-folder.ts';
 import type { PageAccess } from '../../search/query/page-access.ts';
 import type { SearchPool } from '../../search/query/search-pool.ts';
@@ -72,6 +73,10 @@ export class SiteIndexes {
   readonly #entries = new Map<string, Entry>();
   readonly #folder: Promise<string>;
   readonly #timer: NodeJS.Timeout;
+  /** Updates one at a time, of the organizations in turn. */
+  readonly #turns = createTurns(1);
+  /** Entries that are updated or wait for their turn. */
+  readonly #updating = new Set<Entry>();
   #checkedAt = -Infinity;
 
   constructor(deps: SiteIndexesDeps) {
@@ -121,10 +126,11 @@ export class SiteIndexes {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.allSettled([...this.#entries.values()].map((entry) => entry.loading));
-    for (const { current } of this.#entries.values()) current?.index[Symbol.dispose]();
-    await this.#deps.searches[Symbol.asyncDispose]();
+    const entries = [...this.#entries.values()];
     this.#entries.clear();
+    await Promise.allSettled(entries.map((entry) => entry.loading));
+    for (const { current } of entries) current?.index[Symbol.dispose]();
+    await this.#deps.searches[Symbol.asyncDispose]();
     const folder = await this.#folder.catch(() => null);
     if (folder !== null) await rm(folder, { recursive: true, force: true });
   }
@@ -144,12 +150,21 @@ export class SiteIndexes {
     await this.#folder.then((folder) => utimes(folder, now, now)).catch(() => {});
     await this.#closeUnused();
     for (const entry of await this.#changedEntries()) {
-      try {
-        await this.#refresh(entry);
-      } catch (error) {
-        entry.retryAt = performance.now() + retryAfterMs;
-        this.#deps.logger.warn({ err: error, site: entry.site.id }, 'the index of a site could not be updated');
-      }
+      if (this.#updating.has(entry)) continue;
+      this.#updating.add(entry);
+      void this.#turns.run(() => this.#update(entry), entry.site.organizationId);
+    }
+  }
+
+  async #update(entry: Entry): Promise<void> {
+    try {
+      // it may have been closed meanwhile
+      if (this.#entries.get(keyOf(entry.site)) === entry) await this.#refresh(entry);
+    } catch (error) {
+      entry.retryAt = performance.now() + retryAfterMs;
+      this.#deps.logger.warn({ err: error, site: entry.site.id }, 'the index of a site could not be updated');
+    } finally {
+      this.#updating.delete(entry);
     }
   }
 

@@ -141,3 +141,28 @@ it('looks for newer indexes again after a failure, when the clock was set back, 
     await rm(directory, { recursive: true });
   }
 });
+
+it('updates the indexes of organizations in turn', async () => {
+  const directory = temporaryDirectory();
+  try {
+    const sites = ['a', 'b', 'c'].map((id) => ({ id, organizationId: 'org_1' }));
+    sites.push({ id: 'd', organizationId: 'org_2' });
+    const read: string[] = [];
+    const store: SiteIndexesDeps['store'] = {
+      ...nothingStored,
+      async current({ id }) {
+        read.push(id);
+        return null;
+      },
+    };
+    const changed = vi.fn<IndexChangeStore['changed']>(() => Promise.resolve([]));
+    await using indexes = open(directory, { store, changed });
+    for (const site of sites) await indexes.lease(site, 'all');
+    read.length = 0;
+    changed.mockResolvedValueOnce(sites);
+    await vi.waitFor(() => expect(read).toHaveLength(4), 30_000);
+    expect(read.join('')).toBe('abdc');
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
