@@ -41,6 +41,7 @@ export type Attempt = <Result>(scope: AttemptScope, work: (signal: AbortSignal) 
 
 const heartbeatIntervalMs = 500;
 const longestBackoffMs = 60_000;
+const longestCause = 8_000;
 
 /**
  * Creates the frame that every activity runs in. It sends heartbeats, handles cancellation, and converts errors into
@@ -98,7 +99,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const isReplaced = counted === 'retry-now';
     const failures = isReplaced ? null : counted;
     const isFinal = failures !== null && tolerated !== null && failures > tolerated;
-    log.warn('attempt failed', { category, failures, isFinal, cause: redact(describe(error)) });
+    log.warn('attempt failed', { category, failures, isFinal, cause: redact(describe(error)).slice(0, longestCause) });
     if (isFinal) return ApplicationFailure.nonRetryable(redact(message), category);
     const backoffMs = failures === null ? undefined : Math.min(retryBaseMs * 2 ** (failures - 1), longestBackoffMs);
     return ApplicationFailure.create({
@@ -166,7 +167,7 @@ function describe(error: unknown): string {
   for (let at = error; at !== undefined && parts.length < 5; at = at instanceof Error ? at.cause : undefined) {
     parts.push(at instanceof Error ? `${at.stack ?? at.message}${detailOf(at)}` : String(at));
   }
-  return parts.join('\ncaused by: ').slice(0, 8_000);
+  return parts.join('\ncaused by: ').slice(0, 8 * longestCause);
 }
 
 function detailOf(error: Error): string {

@@ -31,6 +31,8 @@ export interface ToolCaller extends AsyncDisposable {
 const batchMs = 4 * 60_000;
 const longestCallMs = 60_000;
 const leastMs = 1_000;
+type Mask = (text: string) => string;
+
 const longestRefusal = 2_000;
 const callSchema = z.object({ output: z.object({ text: z.string(), isError: z.boolean() }).nullable() });
 const unknownOutcome: ToolOutput = {
@@ -79,10 +81,10 @@ export function createToolCaller(
       if (today === undefined || hashOfTool(today) !== hash)
         throw new McpProblem('has changed this tool since the turn began, so it was not called');
       const result = await session.call(tool, input, Math.max(leastMs, Math.min(longestCallMs, endAt - Date.now())));
-      return { text: resultText(server, result), isError: result.isError === true };
+      return { text: resultText(server, result, secrets.mask), isError: result.isError === true };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof McpRefusal) return { text: refusalOf(server, error), isError: true };
+      if (error instanceof McpRefusal) return { text: refusalOf(server, error, secrets.mask), isError: true };
       if (!(error instanceof McpProblem)) throw error;
       return { text: `The MCP server ${server} ${error.message}.`, isError: true };
     }
@@ -112,15 +114,19 @@ export function createToolCaller(
   };
 }
 
-function refusalOf(server: string, { code, message }: McpRefusal): string {
-  return `The call was refused (${code}).\n${fenced(`the MCP server ${server}`, cutToBytes(message.toWellFormed(), longestRefusal))}`;
+function refusalOf(server: string, { code, message }: McpRefusal, mask: Mask): string {
+  const text = cutToBytes(mask(message.slice(0, 2 * maxOutputBytes).toWellFormed()), longestRefusal);
+  return `The call was refused (${code}).\n${fenced(`the MCP server ${server}`, text)}`;
 }
 
 const mostItems = 200;
 const noteBytes = 2_048;
 
-/** Returns a server's result as text: its texts within a fence that they cannot close, and notes on the rest. */
-function resultText(server: string, { content, structuredContent }: CallToolResult): string {
+/**
+ * Returns a server's result as text: its texts, masked before they are cut, within a fence that they cannot close, and notes
+ * on the rest.
+ */
+function resultText(server: string, { content, structuredContent }: CallToolResult, mask: Mask): string {
   const texts: string[] = [];
   const notes: string[] = [];
   for (const item of content.slice(0, mostItems)) {
@@ -131,9 +137,10 @@ function resultText(server: string, { content, structuredContent }: CallToolResu
   }
   if (content.length > mostItems) notes.unshift(`${content.length - mostItems} more items omitted`);
   if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent));
-  const whole = Buffer.from(texts.join('\n').toWellFormed().replaceAll('\0', '\ufffd'));
-  const kept = printable(whole.subarray(0, maxOutputBytes), maxOutputBytes - noteBytes);
-  if (whole.length > maxOutputBytes - noteBytes) notes.unshift(`the text is cut here; it has ${whole.length} bytes`);
+  const whole = texts.join('\n').toWellFormed().replaceAll('\0', '\ufffd');
+  const kept = printable(mask(whole.slice(0, 2 * maxOutputBytes)), maxOutputBytes - noteBytes);
+  const bytes = Buffer.byteLength(whole);
+  if (bytes > maxOutputBytes - noteBytes) notes.unshift(`the text is cut here; it has ${bytes} bytes`);
   return [
     fenced(`the MCP server ${server}`, kept === '' ? '(no text)' : kept),
     ...notes.slice(0, 20).map((note) => `[${note}]`),

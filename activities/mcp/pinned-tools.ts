@@ -155,7 +155,7 @@ function pinnedTool(
     server,
     tool: own,
     name,
-    description: description.slice(0, longestDescription).toWellFormed(),
+    description,
     inputSchema,
     isReadOnly: readOnly === 'all' || (readOnly === 'annotated' && isAnnotated),
     hash: hashOfTool(tool),
@@ -163,7 +163,8 @@ function pinnedTool(
 }
 
 function maskedTexts({ description, inputSchema }: PinnedTool, mask: (text: string) => string) {
-  return { description: mask(description), inputSchema: jsonSchema.parse(maskDeep(inputSchema, mask)) };
+  const text = mask(description).slice(0, longestDescription).toWellFormed();
+  return { description: text, inputSchema: jsonSchema.parse(maskDeep(inputSchema, mask)) };
 }
 
 const mostDetail = 500;

@@ -42,7 +42,7 @@ async function embedPassages(): Promise<EmbeddingResult> {
       if (failed !== undefined) throw failed.reason;
     }
   } catch (error) {
-    problem = error instanceof Error ? error.message.slice(0, 300) : 'The embedding model failed.';
+    problem = error instanceof Error ? error.message.slice(0, 10_000) : 'The embedding model failed.';
   }
   const passages = writer.count();
   const hash = createHash('sha256').update(`${name} ${passages}`).digest('hex').slice(0, 16);

@@ -54,6 +54,7 @@ interface Build {
 
 /** Pages that crash the worker in each attempt fail the build after minutes; the next request tries again. */
 const mostAttempts = 20;
+const longestProblem = 300;
 /** A build uses a whole core, and memory for all files. Organizations take turns. */
 const buildsAtOnce = 4;
 
@@ -179,7 +180,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   async function embed(site: SiteRow, request: Parameters<typeof embedIndexInThread>[0]): Promise<EmbeddingResult> {
     const result = await embedIndexInThread(request);
     if (result.problem === null) return result;
-    const problem = deps.secrets.redact(result.problem);
+    const problem = deps.secrets.redact(result.problem).slice(0, longestProblem);
     log.warn('passages of a site have no vectors', { site: site.id, ...result, problem });
     return { ...result, problem };
   }

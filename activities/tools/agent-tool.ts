@@ -12,6 +12,8 @@ export interface ToolContext {
   /** Absolute path of the tree. Tools access nothing outside it. */
   root: string;
   signal: AbortSignal;
+  /** Masks the known secrets, before an output is cut: of a short one, a part is not recognized. All outputs are masked later. */
+  maskSecrets?(text: string): string;
   /** Returns why a path stays out of the pull request. Absent without a git repository. */
   leftOut?(path: string): Promise<LeftOut>;
   /** Returns the paths that ignore rules cover, whole folders as one. Absent without a git repository. */

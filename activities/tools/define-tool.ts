@@ -20,17 +20,18 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
     inputSchema,
     isReadOnly,
     async run(input, context) {
+      const { maskSecrets } = context;
       const parsed = inputSchema.safeParse(input);
       if (!parsed.success) return { text: cappedOutput(inputProblem(parsed.error)), isError: true };
       try {
         context.signal.throwIfAborted();
         const output = await definition.run(parsed.data, context);
         const { text, ...shown } = typeof output === 'string' ? { text: output } : output;
-        return { text: cappedOutput(text), isError: false, ...shown };
+        return { text: cappedOutput(text, maskSecrets), isError: false, ...shown };
       } catch (error) {
         if (!(error instanceof ToolProblem)) throw error;
         const more = error instanceof MissingPath ? ` ${await similarPaths(context, error.shown)}` : '';
-        return { text: cappedOutput(error.message + more), isError: true };
+        return { text: cappedOutput(error.message + more, maskSecrets), isError: true };
       }
     },
   };

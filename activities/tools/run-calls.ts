@@ -153,6 +153,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const context = {
         root,
         signal,
+        maskSecrets,
         runCommand,
         leftOut,
         ignoredPaths,

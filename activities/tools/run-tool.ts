@@ -64,10 +64,10 @@ export function createRunTool(options: RunToolOptions): AgentTool {
     description,
     inputSchema: inputOf(mostSeconds),
     isReadOnly: false,
-    async run({ command, seconds }, { runCommand, newPaths, toolCallId = null }) {
+    async run({ command, seconds }, { runCommand, newPaths, maskSecrets, toolCallId = null }) {
       const end = (await runCommand?.({ command, timeoutMs: seconds * 1_000, toolCallId })) ?? null;
       if (end === null) throw new ToolProblem('The commands of this answer have used up their time. Call it again.');
-      const text = describeEnd(end) + newFilesNote([...((await newPaths?.()) ?? [])]);
+      const text = describeEnd(end, maskSecrets) + newFilesNote([...((await newPaths?.()) ?? [])]);
       if (end.exitCode === 0) return text;
       throw new ToolProblem(text);
     },
@@ -82,19 +82,22 @@ function newFilesNote(paths: readonly string[]): string {
   return `\n[New files of this answer: ${namesText(paths)}. Delete what does not belong to the change.]`;
 }
 
-/** Returns how a command ended, with its output. */
-export function describeEnd({ exitCode, stopped, output, notes, durationMs }: CommandEnd): string {
+/** Returns how a command ended, with its output, masked before it is cut. */
+export function describeEnd(
+  { exitCode, stopped, output, notes, durationMs }: CommandEnd,
+  maskSecrets: (text: string) => string = String,
+): string {
   const seconds = (durationMs / 1_000).toFixed(1);
   // omits the duration of a command that exited, so that equal results have equal texts
   const ending = exitCode === null ? `${stops[stopped ?? 'timeout']} after ${seconds} s` : exitOf(exitCode);
-  const shown = shownOutput(output);
+  const shown = shownOutput(output, (bytes) => maskSecrets(cleanOutput(bytes)));
   return [`[${ending}]`, shown === '' ? '(no output)' : shown, ...notes.map((note) => `[${note}]`)].join('\n');
 }
 
-function shownOutput({ head, tail, omitted }: CommandEnd['output']): string {
-  if (omitted === 0) return headAndTail(cleanOutput(Buffer.concat([head, tail])), shown).trimEnd();
-  const begin = headOf(cleanOutput(head), shown.headLength).trimEnd();
-  const end = tailOf(cleanOutput(tail), shown.tailLength);
+function shownOutput({ head, tail, omitted }: CommandEnd['output'], textOf: (output: Buffer) => string): string {
+  if (omitted === 0) return headAndTail(textOf(Buffer.concat([head, tail])), shown).trimEnd();
+  const begin = headOf(textOf(head), shown.headLength).trimEnd();
+  const end = tailOf(textOf(tail), shown.tailLength);
   return `${begin}\n[… the middle of ${head.length + tail.length + omitted} bytes omitted …]\n${end}`.trimEnd();
 }
 

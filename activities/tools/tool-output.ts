@@ -4,10 +4,10 @@ export const maxOutputBytes = 50 * 1024;
 const noteBytes = 200;
 
 /** Returns a text that can be stored and sent: well-formed, without NUL, truncated at the limit with a note. */
-export function cappedOutput(text: string): string {
+export function cappedOutput(text: string, maskSecrets: (text: string) => string = String): string {
   const clean = text.toWellFormed().replaceAll('\0', '\ufffd');
   if (Buffer.byteLength(clean) <= maxOutputBytes) return clean;
-  const kept = cutToBytes(clean, maxOutputBytes - noteBytes);
+  const kept = cutToBytes(maskSecrets(clean.slice(0, 2 * maxOutputBytes)), maxOutputBytes - noteBytes);
   return `${kept}\n[The answer is cut here: its ${Buffer.byteLength(clean)} bytes exceed ${maxOutputBytes}.]`;
 }
 

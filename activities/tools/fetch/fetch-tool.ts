@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
+import { headOf } from '../clean-output.ts';
 import { printable } from '../history/printable.ts';
 import { countText, cutToBytes, fenced, maxOutputBytes } from '../tool-output.ts';
 import { ToolProblem } from '../tool-problem.ts';
@@ -17,10 +18,12 @@ export const fetchTool = defineTool({
   async run({ url: wanted, offset }, { fetchPage }) {
     if (fetchPage === undefined) throw new ToolProblem('No web page can be fetched here.');
     const { url, text } = await fetchPage(wanted);
-    const page = printable(Buffer.from(text.toWellFormed().trim()), Infinity);
+    const page = printable(text.toWellFormed().trim(), Infinity);
     if (page === '') return `${url} has no text.`;
     if (offset >= page.length) throw new ToolProblem(`The page has only ${countText(page.length, 'character')}.`);
-    const shown = cutToBytes(page.slice(offset).toWellFormed(), mostBytes);
+    const rest = page.slice(offset).toWellFormed();
+    const kept = cutToBytes(rest, mostBytes);
+    const shown = kept === rest ? rest : headOf(kept, kept.length);
     const next = offset + shown.length;
     const output = fenced(url, shown);
     const left = page.length - next;

@@ -9,6 +9,7 @@ import { workOnFile } from '../files/file-work.ts';
 import { mostLines } from '../files/show-file.ts';
 import { maxOutputBytes } from '../tool-output.ts';
 import { ToolProblem } from '../tool-problem.ts';
+import { headOf } from '../clean-output.ts';
 import { printable } from './printable.ts';
 import { parseRef } from '../../../lib/inputs/ref.ts';
 
@@ -159,11 +160,11 @@ async function printed(history: CommitHistory, args: readonly string[]): Promise
 /** Runs git, and returns what it prints with a note if that is longer than a tool's output may be. */
 async function print(history: CommitHistory, args: readonly string[]): Promise<{ exitCode: number; text: string }> {
   const { stdout, truncated, exitCode } = await history.print(args, mostBytes);
-  const text = printable(stdout, mostBytes).trimEnd();
-  if (!truncated) return { exitCode, text };
+  const text = printable(stdout.toString(), mostBytes);
+  if (!truncated) return { exitCode, text: text.trimEnd() };
   return {
     exitCode: 0,
-    text: `${text}\n[The output is longer. Ask for less: give a path, or fewer lines or commits.]`,
+    text: `${headOf(text, text.length).trimEnd()}\n[The output is longer. Ask for less: give a path, or fewer lines or commits.]`,
   };
 }
 

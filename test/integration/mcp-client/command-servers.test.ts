@@ -47,8 +47,7 @@ it('pins the tools of a server that runs as a command, and calls them', limit, a
       names: ['HOME', 'LANG', 'PATH', 'PWD', 'SERVICE_TOKEN', 'SHLVL'],
       repository: false,
     });
-    expect(told.text).toContain(values[0]!.value);
-    expect(scene.secrets.mask(told.text)).toBe(fencedText('The token is [redacted].'));
+    expect(told.text).toBe(fencedText('The token is [redacted].'));
     expect((await caller.call(keep!, {}, 'c5')).text).toBe(fencedText('new'));
     expect((await caller.call(keep!, {}, 'c6')).text).toBe(fencedText('kept'));
   }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { startMcpServer, textResult, type TestMcpServer, type TestTool } from '../../support/servers/mcp-server.ts';
+import { expectNoPart } from '../../support/cut-secrets.ts';
 import { echo, sceneOf, token } from './scene.ts';
 
 async function callOf(server: TestMcpServer, input: Record<string, unknown> = { text: 'hi' }, name = 'docs__echo') {
@@ -213,4 +214,30 @@ it('bounds the tools of a project', async () => {
   expect(JSON.stringify(tools).length).toBeLessThan(210_000);
   expect(tools.length).toBeLessThanOrEqual(128);
   expect(notices[0]!.problem).toMatch(/too many; .* more problems$/);
+});
+
+it('shows no part of a secret that an answer, a refusal or a description is cut in', async () => {
+  let said = '';
+  const tools: TestTool[] = [
+    { ...echo, call: () => textResult(said) },
+    {
+      name: 'refuse',
+      annotations: { readOnlyHint: true },
+      call: () => {
+        throw new Error(said);
+      },
+    },
+  ];
+  await using server = await startMcpServer(tools);
+  await expectNoPart(async (text, secret) => {
+    said = text;
+    for (const tool of server.tools) tool.description = text;
+    const scene = sceneOf(server);
+    scene.secrets.add(secret);
+    const pinned = await scene.pin();
+    await using caller = scene.caller();
+    const answers = await Promise.all(pinned.tools.map((tool) => caller.call(tool, { text: 'hi' }, tool.name)));
+    expect(answers.map(({ isError }) => isError)).toEqual([false, true]);
+    return JSON.stringify([pinned, answers]);
+  });
 });
