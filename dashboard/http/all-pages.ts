@@ -4,6 +4,12 @@ export const byCursor = {
   getNextPageParam: ({ nextCursor }: { nextCursor: string | null }) => nextCursor ?? undefined,
 };
 
+/** Returns when an infinite query reads its pages again: one page per `everyMs`, however many are open. */
+export const pageEvery =
+  (everyMs: number) =>
+  ({ state: { data } }: { state: { data?: { pages: readonly unknown[] } } }) =>
+    everyMs * (data?.pages.length ?? 1);
+
 /** Reads all pages of a list. */
 export async function allPages<Page extends { nextCursor: string | null }>(
   read: (query: { cursor?: string }) => Promise<Page>,

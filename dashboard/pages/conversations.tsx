@@ -19,7 +19,7 @@ import { useSession } from '../components/session.tsx';
 import { NoSites, SiteChoice } from '../components/site-choice.tsx';
 import { Ago } from '../components/time.tsx';
 import { fullTime, plural } from '../format.ts';
-import { byCursor } from '../http/all-pages.ts';
+import { byCursor, pageEvery } from '../http/all-pages.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Conversation, ThreadMessage } from '../http/types.ts';
 import { headline, plain } from '../plain.ts';
@@ -116,7 +116,7 @@ function ConversationList({ domain, view, q, narrowing }: ConversationListProps)
   const list = useInfiniteQuery({
     queryKey: ['conversations', domain, view, q, narrowing],
     ...byCursor,
-    refetchInterval: 15_000,
+    refetchInterval: pageEvery(15_000),
     queryFn: ({ pageParam }) =>
       answerOf(
         api.GET('/v1/sites/{domain}/conversations', {

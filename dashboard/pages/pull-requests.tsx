@@ -9,7 +9,7 @@ import { Only, useSession } from '../components/session.tsx';
 import { PullRequestBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { count } from '../format.ts';
-import { byCursor } from '../http/all-pages.ts';
+import { byCursor, pageEvery } from '../http/all-pages.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { ListedPullRequest } from '../http/types.ts';
 import { headline, plain } from '../plain.ts';
@@ -69,7 +69,7 @@ function PullRequestList({ state }: { state: PullView | undefined }) {
   const list = useInfiniteQuery({
     queryKey: ['pull-requests', state],
     ...byCursor,
-    refetchInterval: refetchMs,
+    refetchInterval: pageEvery(refetchMs),
     queryFn: ({ pageParam }) =>
       answerOf(
         api.GET('/v1/pull-requests', { params: { query: { limit: 50, state, cursor: pageParam || undefined } } }),

@@ -6,7 +6,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { duration, fullTime, plural } from '../format.ts';
-import { byCursor } from '../http/all-pages.ts';
+import { byCursor, pageEvery } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Delivery, Webhook } from '../http/types.ts';
 import { plain } from '../plain.ts';
@@ -25,7 +25,7 @@ export function Deliveries({ projectId, webhook: { id, enabled }, onSent }: Deli
   const deliveries = useInfiniteQuery({
     queryKey,
     ...byCursor,
-    refetchInterval: 2_000,
+    refetchInterval: pageEvery(2_000),
     queryFn: ({ pageParam }) =>
       answerOf(
         api.GET('/v2/agent/{projectId}/webhooks/{id}/deliveries', {
