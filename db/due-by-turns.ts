@@ -24,12 +24,14 @@ export function dueByTurns({ table, holder, due, now = 'now()', where }: DueRows
       -- by lot: by age, those with the most to do would always come first
       select holder from firsts where due <= ${now} order by random() limit $1
     ), chosen as (
-      select id from holders cross join lateral (
-        select id, row_number() over (order by ${due}) as turn from ${table}
-        where ${where} and ${holder} = holders.holder and ${due} <= ${now} order by ${due} limit $1
+      select id, place from holders cross join lateral (
+        select id, row_number() over (order by ${due}) as place from ${table}
+        where ${where} and ${holder} = holders.holder and ${due} <= ${now} order by ${due} limit 2 * $1
       ) as own
-      order by turn limit $1
+      -- another process may be claiming half of them
+      order by place limit 2 * $1
     ), due as materialized (
-      select id from ${table} where id in (select id from chosen) and ${where} and ${due} <= ${now} for update skip locked
+      select id from chosen join ${table} using (id) where ${where} and ${due} <= ${now}
+      order by place limit $1 for update of ${table} skip locked
     )`;
 }

@@ -1,6 +1,8 @@
+import type { Pool } from 'pg';
 import { expect, it } from 'vitest';
 import { createJobBranchStore } from '../../../db/for-worker/job-branches.ts';
 import { createWebhookStarts } from '../../../db/for-worker/webhooks/webhook-starts.ts';
+import { withTransaction } from '../../../db/pool.ts';
 import { buildJob, buildProject } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { buildWebhook } from '../webhooks/webhook-worker.ts';
@@ -38,7 +40,12 @@ it('work of one organization that is due for long does not keep that of others f
   const starts = createWebhookStarts(pool);
   const countOf = (claimed: { organizationId: string }[]) =>
     [busy, quiet].map(({ organizationId }) => claimed.filter((one) => one.organizationId === organizationId).length);
-  expect(countOf(await branches.claimOpenPullRequests({ limit: 10 }))).toEqual([8, 2]);
+  await withTransaction(pool, async (other) => {
+    const others = createJobBranchStore(other as unknown as Pool);
+    expect(countOf(await others.claimOpenPullRequests({ limit: 10 }))).toEqual([8, 2]);
+    // what another process claims at this moment is passed over
+    expect(countOf(await branches.claimOpenPullRequests({ limit: 10 }))).toEqual([10, 0]);
+  });
   expect(countOf(await branches.claimClosedPullRequests({ limit: 10 }))).toEqual([8, 2]);
   // each job was created and has ended
   expect(countOf(await starts.claimStarts({ limit: 10, leaseMs: 60_000 }))).toEqual([6, 4]);
