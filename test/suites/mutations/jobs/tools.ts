@@ -44,6 +44,13 @@ export const toolMutations: Mutation[] = [
     ...servers,
   },
   {
+    name: 'an answer of a server is cut before its secrets are masked',
+    file: 'activities/mcp/call-tools.ts',
+    find: 'printable(mask(whole.slice(0, 2 * maxOutputBytes)), ',
+    replace: 'printable(whole, ',
+    ...servers,
+  },
+  {
     name: 'a call that changes something is sent again after a kill',
     file: 'activities/mcp/call-tools.ts',
     find: 'if (earlier !== undefined) return earlier.output ?? unknownOutcome;',
