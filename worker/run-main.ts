@@ -34,7 +34,7 @@ export async function runMain(): Promise<void> {
       import('./install-runtime.ts'),
       import('./worker-process.ts'),
     ]);
-    installRuntime(log);
+    resources.use(installRuntime(log));
     Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
     await runWorkerProcess({ config, log, secrets, signal, commands });
   } catch (error) {

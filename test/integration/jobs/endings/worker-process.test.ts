@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, inject, it } from 'vitest';
 import { findFreePort } from '../../../../local/processes/ports.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
@@ -64,6 +64,18 @@ describe('the worker process', () => {
     expect(worker.output().trim().split('\n')).toHaveLength(1);
     expect(worker.output()).toContain('DATABASE_URL is missing');
     expect(worker.output()).toContain('LOG_LEVEL must be one of');
+  });
+
+  it('exits with 1 when it fails before it has polled', async () => {
+    await using taken = createServer().listen(0);
+    await once(taken, 'listening');
+    await using worker = await startWorkerProcess({
+      DATABASE_URL: inject('databaseUrl'),
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      DOCKET_WORKER_HEALTH_PORT: String((taken.address() as AddressInfo).port),
+    });
+    expect(await worker.closed).toBe(1);
+    expect(worker.output()).toContain('EADDRINUSE');
   });
 
   it('waits for Temporal to start, and ends cleanly on SIGTERM', { tags: 'slow' }, async () => {
