@@ -7,13 +7,17 @@ export interface TemporalConnectionOptions {
   channelArgs?: ConnectionOptions['channelArgs'];
 }
 
+/** Channel arguments of every connection: gRPC would follow `http_proxy` even to a server on this machine. */
+export const directChannel = { 'grpc.enable_http_proxy': 0 };
+
 /** The SDK retries a call on the connection it started on; a connection closed meanwhile would end the process. */
 const retiredForMs = 5 * 60_000;
 
 /** Creates a connection to Temporal, opened on first use and again when the credentials change. */
 export function createTemporalConnection(options: TemporalConnectionOptions): ConnectionLike & AsyncDisposable {
   const { address, credentials, channelArgs } = options;
-  const open = ({ tls, apiKey }: TemporalCredentials) => Connection.lazy({ address, tls, apiKey, channelArgs });
+  const open = ({ tls, apiKey }: TemporalCredentials) =>
+    Connection.lazy({ address, tls, apiKey, channelArgs: { ...channelArgs, ...directChannel } });
   let connection = open(credentials.current());
   const retired = new Map<Connection, NodeJS.Timeout>();
   const changes = credentials.onChange((next) => {

@@ -1,6 +1,7 @@
 import { Client, Connection, ScheduleNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 import { SealedError } from '../../lib/encryption/cipher.ts';
 import { createDataConverter } from '../../lib/encryption/data-converter.ts';
+import { directChannel } from '../../lib/temporal/temporal-connection.ts';
 import { readTemporalCredentials, type TemporalSettings } from '../../lib/temporal/temporal-credentials.ts';
 import { keysOfPayloads } from '../../lib/encryption/history-payloads.ts';
 import type { EncryptionKey } from '../../lib/encryption/keys.ts';
@@ -34,6 +35,7 @@ export async function resealTemporal(options: TemporalKeysOptions): Promise<Temp
     connection = await Connection.connect({
       address: temporal.address,
       ...readTemporalCredentials(temporal),
+      channelArgs: directChannel,
       connectTimeout,
     });
   } catch {

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import {
   readTemporalCredentials,
   readTemporalSettings,
   type TemporalSettings,
 } from '../../lib/temporal/temporal-credentials.ts';
+import { directChannel } from '../../lib/temporal/temporal-connection.ts';
 import { makePrivateFolder } from '../../lib/private-folder.ts';
 import { findFreePort } from '../processes/ports.ts';
 import { superviseProcess } from '../processes/supervised-process.ts';
@@ -65,8 +65,9 @@ export async function startTemporal(options: TemporalOptions, hooks: SupervisorH
   const port = await findFreePort(options.preferredPort);
   const uiPort = isHeadless ? null : await findFreePort(options.preferredUiPort);
   const address = `127.0.0.1:${port}`;
-  // the server creates the schema of its file once and never migrates it, so each release has its own file
-  const file = join(directory, `temporal-${binary.serverVersion.major}.${binary.serverVersion.minor}.db`);
+  // The server creates the schema of its file once and never migrates it, so each release has its own file. It reads the
+  // name as part of a URI, which a # or ? in the path of the folder would cut off.
+  const file = `temporal-${binary.serverVersion.major}.${binary.serverVersion.minor}.db`;
 
   const supervised = await superviseProcess(
     {
@@ -112,7 +113,12 @@ export async function untilTemporalAnswers(settings: TemporalSettings, signal: A
   const { address, namespace } = settings;
   const credentials = readTemporalCredentials(settings);
   await untilSuccess(async () => {
-    const connection = await Connection.connect({ address, ...credentials, connectTimeout: '2 seconds' });
+    const connection = await Connection.connect({
+      address,
+      ...credentials,
+      channelArgs: directChannel,
+      connectTimeout: '2 seconds',
+    });
     try {
       await connection.withDeadline(Date.now() + 2_000, () =>
         connection.workflowService.describeNamespace({ namespace }),
