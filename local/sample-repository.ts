@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simpleGit } from 'simple-git';
+import { messageOf, StartError } from './start-error.ts';
 
 const filesOfSample = join(import.meta.dirname, 'sample');
 
@@ -29,7 +30,7 @@ function gitEnvironment(home: string) {
 
 /**
  * Creates the sample repository: a bare git repository `lamp.git` in `directory` with a documentation folder. An
- * existing one is left unchanged. Fails when git is not installed or the directory is not writable.
+ * existing one is left unchanged. Throws StartError when git is missing or too old.
  */
 export async function createSampleRepository({ directory }: { directory: string }): Promise<{ repository: string }> {
   const repository = join(directory, 'lamp.git');
@@ -51,6 +52,11 @@ export async function createSampleRepository({ directory }: { directory: string 
     await git.clone(work, half, ['--quiet', '--bare', '--no-hardlinks']);
     await git.raw('--git-dir', half, 'remote', 'remove', 'origin');
     await rename(half, repository);
+  } catch (cause) {
+    throw new StartError(
+      `The sample repository cannot be created (${messageOf(cause).split('\n')[0]}). Install git 2.38 or newer, and start again.`,
+      { cause },
+    );
   } finally {
     await rm(half, { recursive: true, force: true });
     await rm(work, { recursive: true, force: true });

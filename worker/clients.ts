@@ -58,6 +58,8 @@ export function createClients(deps: WorkerClientDeps) {
     },
     /** Folders that contain the usable local repositories and directories; null when there are none. */
     roots: { repositories: config.repositories.localRoot, directories: config.siteDirectories },
+    /** Throws GitError when git is missing or too old. */
+    checkGit: () => git.checkVersion(),
     /** Merges a branch of a local repository into another. */
     mergeBranch: (merge: BranchMerge) => mergeBranch(git, mergeSettings, merge),
     /** Returns why a branch of a local repository could not be merged into another; null if it could. */

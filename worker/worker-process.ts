@@ -132,6 +132,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const processes = resources.use(createProcessHost());
   const disks = config.jobDisks && (await openJobDisks(config.workDirectory, config.jobDisks));
   const clients = instrument('clients', createClients({ config, pullRequests, processes, disks, instrument }));
+  void clients.checkGit().catch((error: unknown) => log.warn({ err: error }, 'git cannot be used'));
   const granted = createGrantedAccess({ ...stores, ...clients, secrets });
   resources.use(createJobChores({ ...stores, granted, client, log }));
   resources.use(createForgeChores({ ...stores, ...clients, log }));

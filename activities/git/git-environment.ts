@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 
 /** The only transports that git may use. `file` is a path on this machine; `http` is for a server on loopback. */
 export type Transport = 'https' | 'http' | 'file' | 'ssh';
@@ -87,9 +87,13 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await rename(half, file);
 }
 
-/** Search path for the worker's own programs. */
-export const programPath =
-  '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin:/opt/local/bin';
+const usualFolders =
+  '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin:/opt/local/bin'.split(delimiter);
+/** A relative folder could be one of a repository. */
+const foldersOfWorker = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
+
+/** Search path for the worker's own programs: the usual folders, then those of its `PATH`. */
+export const programPath = [...new Set([...usualFolders, ...foldersOfWorker])].join(delimiter);
 
 /** Returns the complete environment of a trusted git process, which inherits nothing from the worker. */
 export function gitEnvironment({

@@ -89,7 +89,7 @@ export function createGit(options: GitOptions) {
   const { egress = createEgress(), transfer = defaultTransferLimits, run: start = runProcess } = options;
   const { memoryBytes = defaultMemoryBytes } = options;
   let prepared: Promise<void> | null = null;
-  let isPinnable: boolean | null = null;
+  let isRecent: boolean | null = null;
 
   async function homeReady(): Promise<void> {
     prepared ??= prepareHome(home, { authorities });
@@ -101,14 +101,19 @@ export function createGit(options: GitOptions) {
     }
   }
 
+  /** Throws GitError when git is missing or too old. */
+  async function checkVersion(): Promise<void> {
+    await homeReady();
+    const program = { file: gitBinary, cwd: home, env: gitEnvironment({ home, transports: [] }) };
+    isRecent ??= isAtLeast(await readVersion(program), oldestVersion);
+    if (isRecent) return;
+    const message = `git ${oldestVersion.join('.')} or newer is required; install it on the worker.`;
+    throw new GitError('other', { message });
+  }
+
   /** Returns the options that pin the remote's addresses. Throws for an older git, which would ignore them. */
   async function pinned({ remote, signal }: GitCall): Promise<string[]> {
-    const program = { file: gitBinary, cwd: home, env: gitEnvironment({ home, transports: [] }) };
-    isPinnable ??= isAtLeast(await readVersion(program), oldestVersion);
-    if (!isPinnable) {
-      const message = `git ${oldestVersion.join('.')} or newer is required; install it on the worker.`;
-      throw new GitError('other', { message });
-    }
+    await checkVersion();
     return pinRemote({ egress, signal }, remote);
   }
 
@@ -222,10 +227,11 @@ export function createGit(options: GitOptions) {
       return { stdout, stderr: redact(stderr, secrets), truncated, exitCode };
     }
     const failure = gitFailureOf({ stderr, secrets, isSsh });
+    if (failure.kind === 'other') await checkVersion();
     throw failure.kind === 'too-large' ? transferTooLarge(transfer, failure) : failure;
   }
 
-  return { run, runAll };
+  return { run, runAll, checkVersion };
 }
 
 /** The options, environment and secrets that a call adds for its transport. */

@@ -34,6 +34,7 @@ export async function createTestWorkspaces({
   });
   const calls: GitCall[] = [];
   const recording: Git = {
+    ...git,
     run(call) {
       calls.push(call);
       return git.run({ ...call, env: { ...env, ...call.env } });

@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createGit } from '../../../activities/git/git.ts';
@@ -53,6 +55,14 @@ describe('createGit', () => {
       delete process.env['GIT_SSH_COMMAND'];
       delete process.env['DOCKET_TEST_SECRET'];
     }
+  });
+
+  it('also finds programs in the folders of the worker’s PATH, apart from relative ones', async () => {
+    const file = join(import.meta.dirname, '../../../activities/git/git-environment.ts');
+    const program = `import(${JSON.stringify(file)}).then(({ programPath }) => process.stdout.write(programPath))`;
+    const env = { PATH: 'bin:/nix/profile/bin::./sbin:/usr/bin' };
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], { env });
+    expect(stdout).toMatch(/^\/usr\/local\/sbin:.*:\/opt\/local\/bin:\/nix\/profile\/bin$/);
   });
 
   it('ends the whole process group when the job is stopped', async () => {
@@ -117,6 +127,13 @@ describe('an older git', () => {
     };
     expect((await failureOf(git.run(call))).message).toMatch(/^git 2\.38 or newer/);
     expect(existsSync(mark)).toBe(false);
+  });
+
+  it('is named as the reason when it does not know a command', async () => {
+    const answers = 'if [ "$1" = version ]; then echo git version 2.34.1; else echo usage >&2; exit 129; fi';
+    const git = createGit({ gitBinary: await script('old', answers), home: join(directory, 'home') });
+    const call = { gitDir: directory, args: ['merge-tree', '--write-tree', 'a', 'b'], signal: live };
+    expect((await failureOf(git.run(call))).message).toMatch(/^git 2\.38 or newer/);
   });
 });
 
