@@ -1,5 +1,4 @@
-import { tmpdir, userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { httpAddress, readVariables, wholeNumber } from '../lib/config/read-variables.ts';
 import {
@@ -9,6 +8,7 @@ import {
   sharedConfigOf,
   sharedVariables,
 } from '../lib/config/shared-config.ts';
+import { temporaryFolderOf } from '../lib/private-folder.ts';
 import { priceVariables } from '../models/prices.ts';
 import { quotaVariables } from './access/quotas.ts';
 
@@ -63,7 +63,7 @@ function configOf(env: z.infer<typeof environmentSchema>) {
     /** Where responses of CAPTCHAs are verified; null for the providers' own addresses. */
     captchaVerifyUrl: env.DOCKET_CAPTCHA_VERIFY_URL ?? null,
     /** Directory for the files of the search indexes in use. */
-    cacheDirectory: resolve(env.DOCKET_CACHE_DIR ?? join(tmpdir(), `docket-cache-${userInfo().uid}`)),
+    cacheDirectory: resolve(env.DOCKET_CACHE_DIR ?? temporaryFolderOf('docket-cache')),
     models: {
       settings: { ...providersOf(env), cohere: { apiKey: env.COHERE_API_KEY, baseUrl: env.COHERE_BASE_URL } },
       agent: env.DOCKET_AGENT_MODEL,

@@ -1,5 +1,5 @@
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { codeOf } from './error-code.ts';
 
@@ -20,6 +20,11 @@ export function makePrivateFolder(path: string): string {
     throw new Error(`${path} is not private to this account. Remove it, or choose another folder.`);
   chmodSync(path, 0o700);
   return path;
+}
+
+/** Returns the path of this account's folder in the temporary folder. The account may have an id only, and no name. */
+export function temporaryFolderOf(name: string): string {
+  return join(tmpdir(), `${name}-${process.getuid?.()}`);
 }
 
 /**

@@ -1,8 +1,6 @@
-import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
 import { ZodError } from 'zod';
 import { readBundle } from '../../db/jobs/bundle-file.ts';
-import { makePrivateFolder } from '../../lib/private-folder.ts';
+import { makePrivateFolder, temporaryFolderOf } from '../../lib/private-folder.ts';
 import { collectJob, type CollectedJob } from '../../worker/replay/collect-job.ts';
 import { reportJob } from '../../worker/replay/job-report.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
@@ -65,6 +63,6 @@ async function prepareReplay(): Promise<string> {
     shutdownSignals: [],
     telemetryOptions: { logging: { forward: {}, filter: 'OFF' } },
   });
-  const directory = makePrivateFolder(join(tmpdir(), `docket-bundles-${userInfo().uid}`));
+  const directory = makePrivateFolder(temporaryFolderOf('docket-bundles'));
   return prepareWorkflowBundle({ directory });
 }

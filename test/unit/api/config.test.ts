@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
 import { readConfig, secretsOf } from '../../../api/config.ts';
 import { ConfigError } from '../../../lib/config/read-variables.ts';
@@ -30,6 +32,18 @@ describe('readConfig', () => {
       jobLimits: { maxSteps: 50, maxTokens: 2_000_000, maxDurationMs: 3_600_000 },
       drainMs: 0,
     });
+  });
+
+  it('accepts an account that has an id only, as a container may', () => {
+    const unnamed = vi.spyOn(os, 'userInfo').mockImplementation(() => {
+      throw new Error('uv_os_get_passwd returned ENOENT');
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      unnamed.mockRestore();
+      syncBuiltinESMExports();
+    });
+    expect(readConfig(required).cacheDirectory).toMatch(/\/docket-cache-\d+$/);
   });
 
   it('names every invalid variable at once, without repeating a value', () => {
