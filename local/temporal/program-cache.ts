@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { acquireLock } from '../../lib/file-lock.ts';
 import { userCache } from '../../lib/private-folder.ts';
@@ -51,6 +51,7 @@ export async function keepProgram(
     try {
       await empty(work);
       await make(work);
+      await chmod(join(work, program.name), 0o755); // a umask may let a group write
       await rm(folder, { recursive: true, force: true });
       await rename(work, folder);
     } catch (error) {

@@ -87,7 +87,8 @@ async function environment(script?: string): Promise<NodeJS.ProcessEnv> {
   return { PATH: path, XDG_CACHE_HOME: join(folder, 'cache'), HOME: folder, DOCKET_DOWNLOADS: 'off' };
 }
 
-const writesProgram = 'while [ "$1" != -o ]; do shift; done; echo built > "$2"; chmod 755 "$2"';
+/** Go gives the program all permissions but those of the umask, which is often 002. */
+const writesProgram = 'while [ "$1" != -o ]; do shift; done; echo built > "$2"; chmod 775 "$2"';
 
 describe('a program in the cache', () => {
   it('is built once for two simultaneous starts and kept for the next', async () => {
