@@ -32,5 +32,14 @@ export function temporaryFolderOf(name: string): string {
  * as this account.
  */
 export function userCache(env: NodeJS.ProcessEnv): string {
-  return makePrivateFolder(join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'docket'));
+  const folder = join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'docket');
+  try {
+    return makePrivateFolder(folder);
+  } catch (cause) {
+    const code = codeOf(cause);
+    if (code === null) throw cause;
+    throw new Error(`${folder} cannot be created (${code}); set XDG_CACHE_HOME to a folder that can be written`, {
+      cause,
+    });
+  }
 }

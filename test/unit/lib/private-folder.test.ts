@@ -47,6 +47,14 @@ it.skipIf(process.getuid?.() !== 0)('refuses a folder of another account', async
   expect(() => makePrivateFolder(path)).toThrow('not private to this account');
 });
 
+it('says how to move a user’s cache that cannot be created', async () => {
+  const file = join(shared, 'no-folder');
+  await writeFile(file, '');
+  expect(() => userCache({ HOME: file })).toThrow(
+    /no-folder\/.cache\/docket cannot be created \(\w+\); set XDG_CACHE_HOME/,
+  );
+});
+
 it('runs no program from a user’s cache that others could have filled', async () => {
   const [own, open] = [join(shared, 'home'), join(shared, 'open-cache')];
   expect(userCache({ HOME: own })).toBe(join(own, '.cache/docket'));
