@@ -72,7 +72,8 @@ export function serverOf(repository: string): SshServer {
 }
 
 function configurationOf(directory: string, address: string): string {
-  const file = (name: string) => `"${join(directory, name)}"`;
+  // ssh expands % in these paths
+  const file = (name: string) => `"${join(directory, name).replaceAll('%', '%%')}"`;
   return `HostName ${address}
 HostKeyAlias ${alias}
 StrictHostKeyChecking yes

@@ -43,7 +43,7 @@ async function openCopies({
   shown = credential(),
 }: Setting = {}) {
   const directory = temporaryDirectory();
-  const home = join(directory, "git's home");
+  const home = join(directory, "git's home, 100%41");
   const calls: Omit<ProcessCall, 'signal'>[] = [];
   const kept: { mode: number; name: string }[] = [];
   const git = createTestGit({
