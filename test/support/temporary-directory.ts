@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,8 @@ export function setup(): void {
 
 /** Creates a directory that is removed when this process ends. */
 function createRoot(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'docket-test-'));
+  // macOS has a symbolic link above it, and programs report real paths
+  const directory = mkdtempSync(join(realpathSync(tmpdir()), 'docket-test-'));
   // tests of another account work below it
   chmodSync(directory, 0o711);
   process.on('exit', () => {

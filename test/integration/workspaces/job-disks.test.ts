@@ -41,7 +41,10 @@ async function loopFiles(): Promise<string[]> {
 }
 
 const mountsBelow = async (directory: string) =>
-  (await readFile('/proc/self/mountinfo', 'utf8')).split('\n').filter((line) => line.includes(directory));
+  (await readFile('/proc/self/mountinfo', 'utf8'))
+    .replaceAll('\\040', ' ')
+    .split('\n')
+    .filter((line) => line.includes(directory));
 
 describe.runIf(await hasDisks())('a disk for each job', () => {
   let repository: TestRepository;
