@@ -32,7 +32,7 @@ export async function identityOf(pid: number): Promise<string | null> {
 async function identityFromPs(pid: number): Promise<string | null> {
   try {
     const { stdout } = await execute('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
-      env: { ...process.env, LC_ALL: 'C' },
+      env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
     });
     const [state = '', ...began] = stdout.trim().split(/\s+/);
     return state === '' || state.startsWith('Z') ? null : began.join(' ');
@@ -46,7 +46,8 @@ export async function commandLineOf(pid: number): Promise<string> {
   try {
     if (process.platform === 'linux')
       return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ').trim();
-    return (await execute('ps', ['-o', 'command=', '-p', String(pid)])).stdout.trim();
+    // without -ww, ps of macOS cuts lines off at 79 characters
+    return (await execute('ps', ['-ww', '-o', 'command=', '-p', String(pid)])).stdout.trim();
   } catch {
     return '';
   }
