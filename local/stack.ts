@@ -9,7 +9,7 @@ import { watchDisk } from './disk-space.ts';
 import { lostSecrets, openHome, readEncryptionKey, readKeyPepper } from './home.ts';
 import { readLocalJson, writeLocalJson } from './local-json.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
-import { findFreePort, isPortBlocked, isPortFree } from './processes/ports.ts';
+import { checkPort, findFreePort, isPortBlocked } from './processes/ports.ts';
 import { provision, type Provisioned } from './provision.ts';
 import {
   apiSpec,
@@ -143,11 +143,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 async function chooseAddress({ http }: StackSettings, isDemo: boolean) {
   const wanted = isDemo ? 0 : http.port;
-  if (wanted !== 0 && !(await isPortFree(wanted, http.host))) {
-    throw new StartError(
-      `Port ${wanted} on ${http.host} is in use; stop the process that uses it, or set PORT to a free port.`,
-    );
-  }
+  if (wanted !== 0) await checkPort(wanted, http.host);
   if (await isPortBlocked(wanted))
     throw new StartError(`Browsers refuse to open port ${wanted}. Set PORT to another one, such as 8080.`);
   const port = wanted === 0 ? await findFreePort() : wanted;

@@ -3,14 +3,15 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { codeOf } from '../../lib/error-code.ts';
+import { StartError } from '../start-error.ts';
 
 /** Ports below the kernel's range for outgoing connections, which can therefore never occupy one of them. */
 const firstPort = 15_000;
 const lastPort = 31_999;
 const attempts = 200;
 
-/** Reports whether a server can listen on the port now. */
-export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+/** Returns the code of the error that keeps a server from listening on the port now, or null when it can. */
+async function obstacleOf(port: number, host: string): Promise<string | null> {
   const server = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -18,13 +19,33 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
       server.listen({ port, host, exclusive: true }, resolve);
     });
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE' || codeOf(error) === 'EACCES') return false;
-    throw error;
+    const code = codeOf(error);
+    if (code === null) throw error;
+    return code;
   }
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  return true;
+  return null;
+}
+
+/** Reports whether a server can listen on the port of loopback now. */
+export async function isPortFree(port: number): Promise<boolean> {
+  return (await obstacleOf(port, '127.0.0.1')) === null;
+}
+
+/** Throws StartError unless the API can listen on the port now. */
+export async function checkPort(port: number, host: string): Promise<void> {
+  const code = await obstacleOf(port, host);
+  if (code === null) return;
+  const sentences: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use; stop the process that uses it, or set PORT to a free port.`,
+    EACCES: `This account may not listen on port ${port}; set PORT to 1024 or more.`,
+  };
+  throw new StartError(
+    sentences[code] ??
+      `The API cannot listen on ${host} (${code}); set HOST to an address of this machine, such as 127.0.0.1.`,
+  );
 }
 
 /** Reports whether browsers, and fetch, refuse to connect to a port (Fetch standard, "bad port"). */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { findFreePort, isPortFree } from '../../../../local/processes/ports.ts';
+import { checkPort, findFreePort, isPortFree } from '../../../../local/processes/ports.ts';
 
 const execFile = promisify(execFileWithCallback);
 const ports = resolve(import.meta.dirname, '../../../../local/processes/ports.ts');
@@ -36,6 +36,16 @@ it('never gives two processes the same port, even before one of them listens', a
   expect(Number(other)).not.toBe(port);
 });
 
-it('reports a host that is not an address of this machine', async () => {
-  await expect(isPortFree(18_000, '192.0.2.1')).rejects.toThrow(/EADDRNOTAVAIL/);
+it('says in one sentence why the API cannot listen', async () => {
+  await using server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await expect(checkPort(port, '127.0.0.1')).rejects.toThrow(`Port ${port} on 127.0.0.1 is in use`);
+  for (const [host, code] of [
+    ['192.0.2.1', 'EADDRNOTAVAIL'],
+    ['no such host', 'ENOTFOUND'],
+  ] as const)
+    await expect(checkPort(18_000, host)).rejects.toThrow(
+      `The API cannot listen on ${host} (${code}); set HOST to an address of this machine, such as 127.0.0.1.`,
+    );
 });
