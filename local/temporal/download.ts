@@ -77,8 +77,8 @@ async function receive<T>(url: string, context: DownloadContext, read: (response
   const ca = [...getCACertificates('default'), ...getCACertificates('system')];
   const connect = { timeout: Math.min(silenceMs, 5_000), ca };
   const agent = new EnvHttpProxyAgent({
-    httpProxy: env['http_proxy'] || env['HTTP_PROXY'] || '',
-    httpsProxy: env['https_proxy'] || env['HTTPS_PROXY'] || '',
+    httpProxy: proxyOf(env, 'http_proxy'),
+    httpsProxy: proxyOf(env, 'https_proxy'),
     noProxy: env['no_proxy'] || env['NO_PROXY'] || '',
     headersTimeout: silenceMs,
     bodyTimeout: silenceMs,
@@ -104,8 +104,16 @@ async function receive<T>(url: string, context: DownloadContext, read: (response
   }
 }
 
-/** fetch reports only that it failed; the error's cause has the reason. */
+/** Returns the proxy of the lower-case variable or else the upper-case one; http is the usual scheme, as for curl and Go. */
+function proxyOf(env: NodeJS.ProcessEnv, name: string): string {
+  const proxy = env[name] || env[name.toUpperCase()] || '';
+  return proxy === '' || proxy.includes('://') ? proxy : `http://${proxy}`;
+}
+
+/** Returns the reason of the innermost error. fetch reports only that it failed. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return codeOf(cause) ?? messageOf(cause);
+  if (error instanceof Error && error.cause !== undefined) return reasonOf(error.cause);
+  const code = codeOf(error);
+  // the response of a proxy has no code of its own
+  return code === null || /^UND_ERR_(ABORTED|INVALID_ARG)$/.test(code) ? messageOf(error) : code;
 }

@@ -140,6 +140,20 @@ describe('the download of the official release', () => {
     expect(seen).toEqual([]);
   });
 
+  it('names the response of a proxy that requires credentials, which its URL may hold; http is its usual scheme', async () => {
+    const proxy = await serve(({ headers }, response) => {
+      const isKnown = headers['proxy-authorization'] === `Basic ${Buffer.from('us@er:p#w').toString('base64')}`;
+      response.writeHead(isKnown ? 200 : 407).end('{}');
+    });
+    proxy.server.on('connect', (_request, client) => void client.end('HTTP/1.1 407 Who are you\r\n\r\n'));
+    const { host } = new URL(proxy.url);
+    const load = (scheme: string, env: NodeJS.ProcessEnv) =>
+      downloadJson(`${scheme}://nowhere.invalid/`, { env, log: () => {} });
+    await expect(load('http', { http_proxy: host })).rejects.toThrow(/nowhere\.invalid cannot be reached.*407/);
+    await expect(load('https', { HTTPS_PROXY: host })).rejects.toThrow(/nowhere\.invalid cannot be reached.*407/);
+    expect(await load('http', { HTTP_PROXY: `us%40er:p%23w@${host}` })).toEqual({});
+  });
+
   it.runIf(hasOpenssl)('trusts the certificates of the operating system', async () => {
     const authority = await createTestAuthority();
     const server = createSecureServer(await authority.issue('localhost'), (_request, response) => response.end('{}'));
