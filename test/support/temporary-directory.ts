@@ -26,7 +26,10 @@ export function setup(): void {
 /** Creates a directory that is removed when this process ends. */
 function createRoot(): string {
   // macOS has a symbolic link above it, and programs report real paths
-  const directory = mkdtempSync(join(realpathSync(tmpdir()), 'docket-test-'));
+  const usual = realpathSync(tmpdir());
+  // tests write paths into scripts and command lines without quotes
+  const parent = /^[\w./+-]+$/.test(usual) ? usual : realpathSync('/tmp');
+  const directory = mkdtempSync(join(parent, 'docket-test-'));
   // tests of another account work below it
   chmodSync(directory, 0o711);
   process.on('exit', () => {
