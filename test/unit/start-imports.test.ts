@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 /** Returns the npm packages that a process loads before it reads its settings. */
@@ -14,7 +15,7 @@ function packagesOf(entry: string): Set<string> {
         return next(url, context);
       },
     });
-    await import(${JSON.stringify(resolve(entry))});
+    await import(${JSON.stringify(pathToFileURL(resolve(entry)).href)});
     process.stdout.write(JSON.stringify([...packages]));
     process.exit(0);`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });

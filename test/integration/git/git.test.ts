@@ -58,8 +58,8 @@ describe('createGit', () => {
   });
 
   it('also finds programs in the folders of the worker’s PATH, apart from relative ones', async () => {
-    const file = join(import.meta.dirname, '../../../activities/git/git-environment.ts');
-    const program = `import(${JSON.stringify(file)}).then(({ programPath }) => process.stdout.write(programPath))`;
+    const module = import.meta.resolve('../../../activities/git/git-environment.ts');
+    const program = `import(${JSON.stringify(module)}).then(({ programPath }) => process.stdout.write(programPath))`;
     const env = { PATH: 'bin:/nix/profile/bin::./sbin:/usr/bin' };
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], { env });
     expect(stdout).toMatch(/^\/usr\/local\/sbin:.*:\/opt\/local\/bin:\/nix\/profile\/bin$/);

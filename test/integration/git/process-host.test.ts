@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { ProcessCall } from '../../../activities/git/git-process.ts';
 import { createProcessHost, ProcessHostError } from '../../../activities/git/process-host.ts';
@@ -97,9 +96,9 @@ test('a killed host ends its calls with everything that they started, and the ne
 });
 
 test('everything a host has started ends when its worker is killed', async () => {
-  const module = pathToFileURL(join(import.meta.dirname, '../../../activities/git/process-host.ts')).href;
+  const module = JSON.stringify(import.meta.resolve('../../../activities/git/process-host.ts'));
   const call = JSON.stringify({ ...shell(lingering, { cwd: directory }), signal: undefined });
-  const script = `const { createProcessHost } = await import('${module}');
+  const script = `const { createProcessHost } = await import(${module});
     await createProcessHost().run({ ...${call}, signal: new AbortController().signal });`;
   const worker = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'ignore' });
   const pid = await lingerer();

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -17,7 +17,7 @@ function run(folders: string[], env: Record<string, string> = {}) {
   writeFileSync(join(folder, 'code.mjs'), `export const answer = ${'1 + '.repeat(50)}1;`);
   writeFileSync(
     program,
-    `import { keepCompiledCode } from ${JSON.stringify(resolve('lib/compile-cache.ts'))};
+    `import { keepCompiledCode } from ${JSON.stringify(import.meta.resolve('../../../lib/compile-cache.ts'))};
     keepCompiledCode(process.env, ${JSON.stringify(folders)});
     const { answer } = await import('./code.mjs');
     console.log(JSON.stringify({ answer, told: process.env['NODE_COMPILE_CACHE'] ?? null }));`,

@@ -2,13 +2,12 @@ import { execFile as execFileWithCallback } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { checkPort, findFreePort, isPortFree } from '../../../../local/processes/ports.ts';
 
 const execFile = promisify(execFileWithCallback);
-const ports = resolve(import.meta.dirname, '../../../../local/processes/ports.ts');
+const ports = import.meta.resolve('../../../../local/processes/ports.ts');
 
 it('uses the preferred port if it is free, and another one otherwise', async () => {
   const free = await findFreePort();

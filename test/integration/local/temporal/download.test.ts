@@ -163,7 +163,7 @@ describe('the download of the official release', () => {
     const trusted = join(folder, 'trusted.pem');
     await writeFile(trusted, authority.certificate);
     const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
-    const module = JSON.stringify(join(import.meta.dirname, '../../../../local/temporal/download.ts'));
+    const module = JSON.stringify(import.meta.resolve('../../../../local/temporal/download.ts'));
     const code = `const { downloadJson } = await import(${module});
       console.log(await downloadJson(${JSON.stringify(url)}, { env: {} }).then(JSON.stringify, String));`;
     const env = { SSL_CERT_FILE: trusted };

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
-const builder = resolve(import.meta.dirname, '../../../../dashboard/widget/build-widget.ts');
+const builder = pathToFileURL(resolve('dashboard/widget/build-widget.ts')).href;
 const mostBytes = 45_000;
 
 it('is one file, small enough for any page, that evaluates no text', async () => {
