@@ -58,7 +58,8 @@ export async function startPostgres(options: PostgresOptions, hooks: SupervisorH
   const password = await readOrCreatePassword(directory);
   await createCluster({ location, binaries, password, isDurable });
   const port = await findFreePort(options.preferredPort);
-  const urlOf = (name: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${name}`;
+  // the server has no TLS, which PGSSLMODE of the user may ask for
+  const urlOf = (name: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${name}?sslmode=disable`;
 
   const supervised = await superviseProcess(
     {
