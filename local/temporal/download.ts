@@ -77,8 +77,8 @@ async function receive<T>(url: string, context: DownloadContext, read: (response
   const ca = [...getCACertificates('default'), ...getCACertificates('system')];
   const connect = { timeout: Math.min(silenceMs, 5_000), ca };
   const agent = new EnvHttpProxyAgent({
-    httpProxy: proxyOf(env, 'http_proxy'),
-    httpsProxy: proxyOf(env, 'https_proxy'),
+    httpProxy: proxyUrl(env['http_proxy'] || env['HTTP_PROXY']),
+    httpsProxy: proxyUrl(env['https_proxy'] || env['HTTPS_PROXY']),
     noProxy: env['no_proxy'] || env['NO_PROXY'] || '',
     headersTimeout: silenceMs,
     bodyTimeout: silenceMs,
@@ -104,9 +104,8 @@ async function receive<T>(url: string, context: DownloadContext, read: (response
   }
 }
 
-/** Returns the proxy of the lower-case variable or else the upper-case one; http is the usual scheme, as for curl and Go. */
-function proxyOf(env: NodeJS.ProcessEnv, name: string): string {
-  const proxy = env[name] || env[name.toUpperCase()] || '';
+/** Returns the URL of a proxy; http is the usual scheme, as for curl and Go. */
+function proxyUrl(proxy = ''): string {
   return proxy === '' || proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
