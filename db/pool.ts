@@ -57,7 +57,7 @@ export function createPool(options: PoolOptions): Pool {
 }
 
 const deadlockDetected = '40P01';
-const mostTries = 5;
+const maxTries = 5;
 
 /**
  * Runs `work` in a transaction on its own connection: committed when it returns, rolled back when it throws, retried
@@ -77,7 +77,7 @@ async function retryDeadlocks<Result>(transaction: () => Promise<Result>): Promi
       return await transaction();
     } catch (error) {
       const isDeadlock = error instanceof DatabaseError && error.code === deadlockDetected;
-      if (!isDeadlock || tries === mostTries) throw error;
+      if (!isDeadlock || tries === maxTries) throw error;
     }
   }
 }

@@ -3,11 +3,11 @@ import { randomInt } from 'node:crypto';
 export interface JsonLimits {
   /** Deepest accepted nesting. */
   deepest: number;
-  mostValues: number;
+  maxValues: number;
 }
 
 /** Most different names of fields, each of which takes as much time as ten values. One with an escape counts every time. */
-const mostNames = 2_000;
+const maxNames = 2_000;
 /** Random start of the hashes of names, so that a client cannot choose names with the same hash. */
 const seed = randomInt(2 ** 31);
 /** FNV-1a. */
@@ -27,7 +27,7 @@ const closing = 0x7d;
  * that nests too deep or exceeds the limit of values or names: parsing takes time by their number, validating even
  * more. The bytes that matter are ASCII, so UTF-8 needs no decoding.
  */
-export function createJsonScan({ deepest, mostValues }: JsonLimits): (chunk: Uint8Array) => string | null {
+export function createJsonScan({ deepest, maxValues }: JsonLimits): (chunk: Uint8Array) => string | null {
   let depth = 0;
   let values = 0;
   let hash = seed;
@@ -58,7 +58,7 @@ export function createJsonScan({ deepest, mostValues }: JsonLimits): (chunk: Uin
         if (depth > deepest) return `is nested deeper than ${deepest} levels`;
       } else if ((byte | braceBit) === closing) depth -= 1;
     }
-    if (names.size + escapedNames > mostNames) return `has more than ${mostNames} different names`;
-    return values > mostValues ? `holds more than ${mostValues} values` : null;
+    if (names.size + escapedNames > maxNames) return `has more than ${maxNames} different names`;
+    return values > maxValues ? `holds more than ${maxValues} values` : null;
   };
 }

@@ -174,8 +174,8 @@ export function createEnvironments(deps: EnvironmentDeps) {
   /** Runs setup with the package caches of the project, or without them if there is no room. */
   async function build(setup: Setup, folder: string, claim: LayerToBuild): Promise<StoredLayer> {
     const { job, settings, spentMs, signal } = setup;
-    const mostBytes = settings.setup.limits.diskBytes * largestCache;
-    const last = await lastLayer(deps, { projectId: job.projectId, mostBytes, signal });
+    const maxBytes = settings.setup.limits.diskBytes * largestCache;
+    const last = await lastLayer(deps, { projectId: job.projectId, maxBytes, signal });
     // both attempts together, so that the whole ends within the time of its activity
     const time = { leftMs: Math.max(1, settings.setup.seconds * 1_000 - spentMs) };
     const cached = last === null ? null : await attempt(setup, folder, { last, claim, time });
@@ -200,8 +200,8 @@ export function createEnvironments(deps: EnvironmentDeps) {
     const commit = baseOf(job).commit;
     await workspaces.remove(jobId);
     const { limits, seconds } = settings.setup;
-    const mostBytes = limits.totalBytes;
-    const wanted = { ...repository, jobId, baseCommit: commit, snapshot: null, mostBytes, signal };
+    const maxBytes = limits.totalBytes;
+    const wanted = { ...repository, jobId, baseCommit: commit, snapshot: null, maxBytes, signal };
     const workspace = await workspaces.open(wanted);
     try {
       const { name } = description;
@@ -241,7 +241,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
     const { environment, job, signal } = turn;
     const layer = sandbox === null ? null : environment.layer;
     const spentMs = sandbox === null ? 0 : await places.restore(turn, environment, () => describedAgain(turn));
-    const workspace = await workspaces.open({ ...request, layer, mostBytes: environment.limits?.totalBytes });
+    const workspace = await workspaces.open({ ...request, layer, maxBytes: environment.limits?.totalBytes });
     if (workspace.isFilled || sandbox === null || layer === null) return workspace;
     try {
       const { folder, layer: found } = await storedLayer(turn, { sandbox, key: layer, spentMs });

@@ -8,7 +8,7 @@ export interface LayerDeps {
   layers: EnvironmentLayerStore;
   layerFiles: LayerFiles;
   /** Limits of the database: layers of a project, and bytes of its organization. */
-  layerBounds: { mostLayers: number; mostBytes: number };
+  layerBounds: { maxLayers: number; maxBytes: number };
 }
 
 export interface LayerRequest {
@@ -78,10 +78,10 @@ export async function provideLayer(deps: LayerDeps, request: LayerRequest): Prom
  */
 export async function lastLayer(
   deps: LayerDeps,
-  { projectId, mostBytes, signal }: { projectId: string; mostBytes: number; signal: AbortSignal },
+  { projectId, maxBytes, signal }: { projectId: string; maxBytes: number; signal: AbortSignal },
 ): Promise<StoredLayer | null> {
   const stored = await deps.layers.last(projectId);
-  if (stored === null || layerSchema.parse(stored.description).bytes > mostBytes) return null;
+  if (stored === null || layerSchema.parse(stored.description).bytes > maxBytes) return null;
   const ref = { projectId, key: stored.key };
   return (await deps.layerFiles.find(ref)) ?? (await fetchLayer(deps, { ...stored, ref, signal }));
 }
@@ -124,8 +124,8 @@ async function buildLayer(
   };
   try {
     const stored = local ?? (await buildHere(layerFiles, { ref, build: (folder) => build(folder, claim) }));
-    const mostBytes = layerBounds.mostBytes * largestPart;
-    const isStored = await uploadArchive(layers, { id, folder: stored.folder, mostBytes, signal });
+    const maxBytes = layerBounds.maxBytes * largestPart;
+    const isStored = await uploadArchive(layers, { id, folder: stored.folder, maxBytes, signal });
     if (isStored) await layers.complete({ id, description: stored.layer, ...layerBounds });
     return { ...stored, source: local === null ? 'setup' : 'machine' };
   } catch (error) {

@@ -83,8 +83,8 @@ export async function failSetup(
   const output = mask(cleanOutput(Buffer.concat([head, tail]))).trimEnd();
   const why = reasonOf(end, reasons);
   const refused = end.notes.map((note) => ` ${note}`).join('') + (end.notes.length > 0 ? advice : '');
-  const sentence = (most: number) =>
-    `${subject} ${why}.${refused} ${output === '' ? 'It printed nothing.' : `Its last lines:\n${output.slice(-most)}`}`;
+  const sentence = (maxLength: number) =>
+    `${subject} ${why}.${refused} ${output === '' ? 'It printed nothing.' : `Its last lines:\n${output.slice(-maxLength)}`}`;
   await notify(sentence(lastOutput.inNotice));
   throw setupFailed(sentence(lastOutput.inMessage));
 }

@@ -27,7 +27,7 @@ export const linkSchema = z.url({ protocol: /^https?$/ }).max(2_000);
 /** Number of items requested per page, and the most that are accepted. */
 export const longestPage = 100;
 /** Maximum number of pages read, newest first. */
-export const mostPages = 20;
+export const maxPages = 20;
 
 /** Returns the schema of a page. A page that is too long is refused before its items are parsed. */
 export function pageOf<Item extends z.ZodType>(item: Item) {

@@ -32,8 +32,8 @@ const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
 ];
 
 /** stderr is redacted before it is truncated further, because part of a secret would not be recognized. */
-const mostStderr = 64_000;
-const mostDetail = 600;
+const maxStderrLength = 64_000;
+const maxDetailLength = 600;
 
 export interface FailedGit {
   stderr: string;
@@ -45,7 +45,7 @@ export interface FailedGit {
 /** Returns the error for a git process that exited with a non-zero code. */
 export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): GitError {
   const { own, said } = partsOf(stderr);
-  const detail = redact(stderr.slice(-mostStderr), secrets).slice(-mostDetail);
+  const detail = redact(stderr.slice(-maxStderrLength), secrets).slice(-maxDetailLength);
   const ofSsh = isSsh ? sshFailureOf(stderr, detail) : null;
   if (ofSsh !== null) return ofSsh;
   if (/requested URL returned error: 30[1278]|unable to update url base/i.test(own)) {
@@ -93,7 +93,7 @@ export function refusedPushOf({ stdout, stderr }: { stdout: Buffer; stderr: stri
 /** Returns the error for a rejected ref, from the reason in the porcelain output and the remote's lines on stderr. */
 export function pushFailureOf({ reason, stderr }: { reason: string; stderr: string }): GitError {
   const words = `${reason}\n${partsOf(stderr).said}`;
-  const detail = redact(words.slice(0, mostStderr), []).slice(0, mostDetail);
+  const detail = redact(words.slice(0, maxStderrLength), []).slice(0, maxDetailLength);
   if (standsInTheWay.test(words)) {
     const message =
       'The server rejected the push: a branch named "docket" prevents one whose name begins with docket/.';

@@ -87,7 +87,7 @@ function wayTo(repository: string): keyof typeof transportsOf {
  */
 export async function checkRefs(
   git: Git,
-  { gitDir, access, most }: { gitDir: string; access: RemoteAccess; most: number },
+  { gitDir, access, max }: { gitDir: string; access: RemoteAccess; max: number },
 ): Promise<void> {
   const { stdout, truncated } = await git.run({
     gitDir,
@@ -100,12 +100,12 @@ export async function checkRefs(
       ...uploadPackOf(access.repository),
       access.repository,
     ],
-    maxOutputBytes: most * usualRef,
+    maxOutputBytes: max * usualRef,
     ...remoteCall(access),
   });
   let refs = 0;
   for (let at = stdout.indexOf('\n'); at !== -1; at = stdout.indexOf('\n', at + 1)) refs += 1;
-  if (truncated || refs > most) throw tooLarge(`has more than ${most} branches and tags`, 'FILES');
+  if (truncated || refs > max) throw tooLarge(`has more than ${max} branches and tags`, 'FILES');
 }
 
 const sha256 = 'The repository uses SHA-256 object ids, which are not supported. Use one with SHA-1.';

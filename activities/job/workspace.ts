@@ -5,7 +5,7 @@ import type { JobBranchStore } from '../../db/for-worker/job-branches.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { ProjectRepositoryWriter } from '../../db/for-worker/projects/project-repository.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
-import { longestName, mostBranches, mostDocuments } from '../../db/organizations/project-repository.ts';
+import { longestName, maxBranches, maxDocuments } from '../../db/organizations/project-repository.ts';
 import type { PreparedTurn, TurnRef } from '../../workflows/contract/job.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
@@ -91,14 +91,14 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
     const isOwn = (branch: string) => branch.startsWith('docket/');
     const isWanted = (path: string) => isDocument.test(path) && isPlain(path);
     const documents = await workspaces.listFiles({ ...base, isWanted });
-    const branches = await workspaces.listBranches({ ...base, most: 10 * mostBranches });
+    const branches = await workspaces.listBranches({ ...base, max: 10 * maxBranches });
     const depthOf = (path: string) => path.split('/').length;
     await repositoryNames.store(job.id, {
-      branches: branches.filter((name) => isPlain(name) && !isOwn(name)).slice(0, mostBranches),
+      branches: branches.filter((name) => isPlain(name) && !isOwn(name)).slice(0, maxBranches),
       documents: documents
         .map(({ path }) => path)
         .toSorted((one, other) => depthOf(one) - depthOf(other))
-        .slice(0, mostDocuments),
+        .slice(0, maxDocuments),
     });
   }
 }

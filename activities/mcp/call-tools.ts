@@ -116,20 +116,20 @@ function refusalOf(server: string, { code, message }: McpRefusal): string {
   return `The call was refused (${code}).\n${fenced(`the MCP server ${server}`, cutToBytes(message.toWellFormed(), longestRefusal))}`;
 }
 
-const mostItems = 200;
+const maxItems = 200;
 const noteBytes = 2_048;
 
 /** Returns a server's result as text: its texts within a fence that they cannot close, and notes on the rest. */
 function resultText(server: string, { content, structuredContent }: CallToolResult): string {
   const texts: string[] = [];
   const notes: string[] = [];
-  for (const item of content.slice(0, mostItems)) {
+  for (const item of content.slice(0, maxItems)) {
     if (item.type === 'text') texts.push(item.text);
     else if (item.type === 'resource' && 'text' in item.resource) texts.push(item.resource.text);
     else if (item.type === 'resource_link') texts.push(`${item.name}: ${item.uri}`);
     else notes.push(omitted(item));
   }
-  if (content.length > mostItems) notes.unshift(`${content.length - mostItems} more items omitted`);
+  if (content.length > maxItems) notes.unshift(`${content.length - maxItems} more items omitted`);
   if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent));
   const whole = Buffer.from(texts.join('\n').toWellFormed().replaceAll('\0', '\ufffd'));
   const kept = printable(whole.subarray(0, maxOutputBytes), maxOutputBytes - noteBytes);

@@ -10,9 +10,9 @@ export interface ToolSchema {
   isPartial: boolean;
 }
 
-const mostNodes = 500;
+const maxNodes = 500;
 const deepest = 12;
-const mostChoices = 100;
+const maxChoices = 100;
 const longestText = 1_000;
 /** Providers reject a request with other names. */
 const propertyName = /^[A-Za-z0-9_.-]{1,64}$/;
@@ -39,7 +39,7 @@ export function toolSchema(schema: unknown): ToolSchema {
   /** Merges what a node refers to, and `allOf`, into it. `open` has the references that lead to it. */
   function resolved(given: unknown, open: ReadonlySet<string>): { node: Node; open: ReadonlySet<string> } {
     nodes += 1;
-    if (nodes > mostNodes) throw tooComplex();
+    if (nodes > maxNodes) throw tooComplex();
     const { $ref: ref, allOf, ...own } = recordOf(given);
     const parts = listOf(allOf).map((part) => resolved(part, open));
     // a schema that contains itself ends here with one that accepts anything
@@ -150,7 +150,7 @@ function eitherOf(choices: Node[]): Node {
 function joined(nodes: Node[], combine: 'allOf' | 'anyOf'): Node | null {
   const fields = nodes.flatMap(({ properties }) => Object.entries(recordOf(properties)));
   const byName = Map.groupBy(fields, ([name]) => name);
-  if (byName.size > mostNodes) throw tooComplex();
+  if (byName.size > maxNodes) throw tooComplex();
   if (byName.size === 0) return null;
   return Object.fromEntries(
     [...byName].map(([name, entries]) => {
@@ -234,7 +234,7 @@ function isScalar(value: unknown): value is string | number | boolean | null {
 
 /** Returns the beginning of a list, or an empty one for another value. */
 function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value.slice(0, mostChoices) : [];
+  return Array.isArray(value) ? value.slice(0, maxChoices) : [];
 }
 
 function isRecord(value: unknown): value is Node {

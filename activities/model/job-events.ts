@@ -7,8 +7,8 @@ import { maskDeep } from '../../lib/redaction/known-secrets.ts';
 type Redact = (text: string) => string;
 
 /** Below the limit of an event (16 KB), with room for the database's form of JSON. */
-const mostBytes = 12_000;
-const mostFiles = 50;
+const maxBytes = 12_000;
+const maxFiles = 50;
 const longestOutput = 1_000;
 /** Longest line with two quoted paths. */
 const longestLine = 40_000;
@@ -53,7 +53,7 @@ function diffOf({ patch, changedFiles, additions, deletions }: Snapshot, redact:
   // no line of a file begins like a heading, because each has a mark before it
   for (
     let at = patch.startsWith(heading) ? 0 : patch.indexOf(`\n${heading}`) + 1;
-    at < patch.length && patch.startsWith(heading, at) && files.length < mostFiles;
+    at < patch.length && patch.startsWith(heading, at) && files.length < maxFiles;
     at = patch.indexOf(`\n${heading}`, at) + 1 || patch.length
   ) {
     const end = patch.indexOf('\n', at);
@@ -61,7 +61,7 @@ function diffOf({ patch, changedFiles, additions, deletions }: Snapshot, redact:
     const [, path = ''] = /^diff --git "?a\/.*? "?b\/(.*?)"?$/s.exec(line) ?? [];
     files.push(redact(path).slice(0, 200));
   }
-  while (bytesOf(files) > mostBytes) files.pop();
+  while (bytesOf(files) > maxBytes) files.pop();
   return { changedFiles, additions: additions ?? 0, deletions: deletions ?? 0, files };
 }
 
@@ -69,7 +69,7 @@ function diffOf({ patch, changedFiles, additions, deletions }: Snapshot, redact:
 function fitted(value: unknown): unknown {
   for (const longest of [Number.POSITIVE_INFINITY, 4_000, 1_000, 200, 50]) {
     const cut = maskDeep(value, (text) => (text.length > longest ? `${text.slice(0, longest)}…` : text));
-    if (bytesOf(cut) <= mostBytes) return cut;
+    if (bytesOf(cut) <= maxBytes) return cut;
   }
   return '…';
 }

@@ -12,7 +12,7 @@ const callsAtOnce = 4;
 const longestCallMs = 60_000;
 /** Limits of one run; the next one continues. 200,000 passages are at most 100 million tokens. */
 const longestRunMs = 15 * 60_000;
-const mostPassages = 200_000;
+const maxPassages = 200_000;
 
 const { file, previousFile, settings, ...choice }: EmbeddingTask = workerData;
 const name = embeddingName(choice);
@@ -22,7 +22,7 @@ async function embedPassages(): Promise<EmbeddingResult> {
   using writer = openVectorWriter(file, { model: name, previousFile });
   const { missing } = writer;
   const known = writer.count();
-  let problem: string | null = missing.length > mostPassages ? 'The site has more passages than one run embeds.' : null;
+  let problem: string | null = missing.length > maxPassages ? 'The site has more passages than one run embeds.' : null;
   try {
     const embedding = createModelRegistry(settings).embeddingModel(choice.model);
     const embed = async (passages: PassageText[]) => {
@@ -31,7 +31,7 @@ async function embedPassages(): Promise<EmbeddingResult> {
       const { embeddings } = await embedMany({ model: embedding, values, maxRetries: 2, abortSignal });
       writer.add(passages, embeddings);
     };
-    const wanted = missing.slice(0, mostPassages);
+    const wanted = missing.slice(0, maxPassages);
     for (let at = 0; at < wanted.length; at += passagesPerCall * callsAtOnce) {
       if (Date.now() > deadline) throw new Error('The embedding model is too slow for all passages in one run.');
       const calls = Array.from({ length: callsAtOnce }, (_, call) => at + call * passagesPerCall)

@@ -3,7 +3,7 @@ import type { IndexGuard } from '../../db/for-worker/site-indexing.ts';
 import { findsExpected } from '../../search/query/finds-expected.ts';
 
 /** Lost questions that a refusal names. */
-const mostNamed = 3;
+const maxNamed = 3;
 const longestNamed = 100;
 
 /**
@@ -32,6 +32,6 @@ export async function problemWithIndex(
     if (finds && !findsNow) lost.push(`“${question.text.slice(0, longestNamed)}”`);
   }
   if (questions.length === 0 || (foundBefore - foundAfter) / questions.length <= margin) return null;
-  const more = lost.length > mostNamed ? ` and ${lost.length - mostNamed} more` : '';
-  return `The new index is not used, because it is worse: it finds what ${foundAfter} of the ${questions.length} questions of ${setName} expect, and the current one ${foundBefore}. It no longer does for ${lost.slice(0, mostNamed).join(', ')}${more}.`;
+  const more = lost.length > maxNamed ? ` and ${lost.length - maxNamed} more` : '';
+  return `The new index is not used, because it is worse: it finds what ${foundAfter} of the ${questions.length} questions of ${setName} expect, and the current one ${foundBefore}. It no longer does for ${lost.slice(0, maxNamed).join(', ')}${more}.`;
 }

@@ -7,7 +7,7 @@ import { createTurns } from '../../lib/threads/turns.ts';
 import { readKnownSources, sourceKey } from '../../search/query/known-pages.ts';
 import { indexFormat, isSearchable } from '../../search/query/index-format.ts';
 import type { FoundSource } from '../../search/read/read-sources.ts';
-import { mostSkipped } from '../../search/read/source-page.ts';
+import { maxSkipped } from '../../search/read/source-page.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import type {
   BuildSiteInput,
@@ -53,7 +53,7 @@ interface Build {
 }
 
 /** Pages that crash the worker in each attempt fail the build after minutes; the next request tries again. */
-const mostAttempts = 20;
+const maxAttempts = 20;
 /** A build uses a whole core, and memory for all files. Organizations take turns. */
 const buildsAtOnce = 4;
 
@@ -83,7 +83,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       // lost workers count, too, which is fine because every attempt starts over
       return attempt({ turn: null, countFailure: () => Promise.resolve(attempts) }, async (signal) => {
         attempts = await sites.countIndexAttempt(siteId);
-        if (attempts > mostAttempts) throw abandoned();
+        if (attempts > maxAttempts) throw abandoned();
         const site = await sites.get(siteId);
         if (site === null) throw unreadable('The site no longer exists.');
         try {
@@ -238,7 +238,7 @@ function reportsOf({ sources }: SiteRow, parts: SitePart[], found: FoundSource[]
   return parts.slice(first).map(({ prefix, problem, skipped }, at) => {
     const { pages = 0, skipped: files = [] } = found[first + at] ?? {};
     const unread = files.map((file) => `Not read: ${file}.`);
-    return { prefix, pages, problem, skipped: [...skipped, ...unread].slice(0, mostSkipped) };
+    return { prefix, pages, problem, skipped: [...skipped, ...unread].slice(0, maxSkipped) };
   });
 }
 
@@ -252,7 +252,7 @@ function withoutHash({ hash: _hash, ...report }: EmbeddingResult): Omit<Embeddin
 }
 
 function abandoned(): ApplicationFailure {
-  const message = `The build of the index was lost ${mostAttempts} times with its worker. See the log of the workers.`;
+  const message = `The build of the index was lost ${maxAttempts} times with its worker. See the log of the workers.`;
   return ApplicationFailure.nonRetryable(message, FailureType.Internal);
 }
 

@@ -23,7 +23,7 @@ const trySchema = z.object({
 const effect = 'check';
 
 /** How often one turn reports a failed check to the agent before its work is published as a draft. */
-export const mostChecks = 3;
+export const maxChecks = 3;
 /** Longest output in prompts and in the database, in characters. */
 const longestText = 12_000;
 
@@ -78,8 +78,8 @@ export async function checkedResults(effects: EffectStore, batch: FinishedBatch)
     if (!(await effects.storeResult({ ...effectKey, fence, result: tries }))) throw takenOver();
   }
   const failures = tries.filter(({ passed }) => !passed).length;
-  if (last.passed || failures >= mostChecks) return results;
-  return refuse(refusal(last, mostChecks - failures));
+  if (last.passed || failures >= maxChecks) return results;
+  return refuse(refusal(last, maxChecks - failures));
 }
 
 async function tryCheck(batch: FinishedBatch, command: string, tries: CheckTry[]): Promise<CheckTry> {

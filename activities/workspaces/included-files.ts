@@ -7,7 +7,7 @@ import { codeOf } from '../../lib/error-code.ts';
 import { readRegularFile, type FolderFile } from './source-folder.ts';
 
 /** Bounds of the files that the pages of one source include. */
-const mostFiles = 5_000;
+const maxFiles = 5_000;
 const largestFile = 1024 * 1024;
 const largestTotal = 50 * 1024 * 1024;
 const pathsPerListing = 500;
@@ -85,7 +85,7 @@ function createBounds(): (path: string, size: number) => boolean {
   return (path, size) => {
     const before = taken.get(path);
     const total = bytes + size - (before ?? 0);
-    if (size > largestFile || total > largestTotal || (before === undefined && taken.size >= mostFiles)) return false;
+    if (size > largestFile || total > largestTotal || (before === undefined && taken.size >= maxFiles)) return false;
     taken.set(path, size);
     bytes = total;
     return true;

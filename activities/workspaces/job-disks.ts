@@ -67,27 +67,27 @@ export async function openJobDisks(directory: string, { growthBytes }: { growthB
     await removeJobFolder(scratch);
   }
 
-  /** Reports whether the folders are on a disk that was made for this `mostBytes`. */
-  const holds = async ({ tree }: DiskFolders, mostBytes: number | null): Promise<boolean> =>
-    hasOwnDisk(tree) && (await readFile(sizeFile(dirname(tree)), 'utf8').catch(() => '')) === String(mostBytes);
+  /** Reports whether the folders are on a disk that was made for this `maxBytes`. */
+  const holds = async ({ tree }: DiskFolders, maxBytes: number | null): Promise<boolean> =>
+    hasOwnDisk(tree) && (await readFile(sizeFile(dirname(tree)), 'utf8').catch(() => '')) === String(maxBytes);
 
   return {
     holds,
     /**
-     * Ensures that the folders have a disk with room for `size` and for what commands add, of `mostBytes` in total unless
+     * Ensures that the folders have a disk with room for `size` and for what commands add, of `maxBytes` in total unless
      * the tree itself is larger. Folders with no disk, or with one of another size, are replaced by an empty disk.
      */
-    async provide(folders: DiskFolders, { bytes, files }: TreeSize, mostBytes: number | null): Promise<void> {
+    async provide(folders: DiskFolders, { bytes, files }: TreeSize, maxBytes: number | null): Promise<void> {
       const { tree, home } = folders;
       const folder = dirname(tree);
       const needed = bytes + files * blockBytes;
-      const growth = Math.max(leastGrowth, Math.min(growthBytes, (mostBytes ?? Infinity) - needed));
-      if ((await holds(folders, mostBytes)) && (await capacityOf(tree)) >= needed + growth / 2) return;
+      const growth = Math.max(leastGrowth, Math.min(growthBytes, (maxBytes ?? Infinity) - needed));
+      if ((await holds(folders, maxBytes)) && (await capacityOf(tree)) >= needed + growth / 2) return;
       await removeDisk(folder);
       for (const one of [tree, home]) await removeTree(one);
       const inodes = 2 * files + Math.ceil(growth / blockBytes) + leastInodes;
       await makeDisk(folders, { bytes: needed + growth, inodes });
-      await writeFile(sizeFile(folder), String(mostBytes));
+      await writeFile(sizeFile(folder), String(maxBytes));
     },
   };
 }

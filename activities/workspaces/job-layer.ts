@@ -9,7 +9,7 @@ import { emptyTree } from './remove-tree.ts';
 import { removeForeignEntries } from './tree-hygiene.ts';
 
 /** Largest number of files and folders outside `.gitignore` that setup may add. */
-const mostExcluded = 1_000;
+const maxExcluded = 1_000;
 
 const layerFile = (job: JobDirectory) => join(job.root, 'layer');
 /** Returns the file with the ignore rules for what setup added. */
@@ -75,7 +75,7 @@ async function addedPaths(git: Git, { job, signal }: { job: JobDirectory; signal
       .filter((path) => path !== '' && !/[\r\n]/.test(path));
   };
   const [paths, excluded] = [await list([]), await list(['--exclude-standard'])];
-  if (excluded.length <= mostExcluded) return { paths, excluded };
-  const message = `Setup added more than ${mostExcluded} files that .gitignore does not name. Add their folders to it.`;
+  if (excluded.length <= maxExcluded) return { paths, excluded };
+  const message = `Setup added more than ${maxExcluded} files that .gitignore does not name. Add their folders to it.`;
   throw new GitError('too-large', { message });
 }

@@ -33,11 +33,11 @@ export type Mirrors = ReturnType<typeof createMirrors>;
 export function createMirrors({
   git,
   directory,
-  mostRefs = defaultTreeLimits.files,
+  maxRefs = defaultTreeLimits.files,
 }: {
   git: Git;
   directory: string;
-  mostRefs?: number;
+  maxRefs?: number;
 }) {
   const locks = join(directory, 'locks');
   const mirrors = join(directory, 'mirrors');
@@ -77,7 +77,7 @@ export function createMirrors({
 
   async function fetch(gitDir: string, access: RepositoryAccess, refspecs: readonly string[]): Promise<void> {
     const isAll = refspecs === headsAndTags;
-    if (isAll) await checkRefs(git, { gitDir, access, most: mostRefs });
+    if (isAll) await checkRefs(git, { gitDir, access, max: maxRefs });
     await fetchRefs(git, { ...access, gitDir, refspecs, options: isAll ? ['--force', '--prune'] : ['--force'] });
   }
 

@@ -28,13 +28,13 @@ export class SourceFolderError extends Error {
   override name = 'SourceFolderError';
 }
 
-const mostFiles = 50_000;
+const maxFiles = 50_000;
 const largestFolder = 500 * 1024 * 1024;
 /**
  * Largest git listing of a folder, in bytes: about 100 per file. A tree of a few objects can list billions of files.
  */
 const largestList = 32 * 1024 * 1024;
-const mostEntries = 500_000;
+const maxEntries = 500_000;
 const deepest = 40;
 /** Pages, their translations, descriptions of APIs, and the files by which a documentation tool is recognized. */
 const readable =
@@ -98,7 +98,7 @@ async function blobsIn(list: Buffer, signal: AbortSignal): Promise<Blob[]> {
         .filter((blob) => blob !== null)
         .filter(({ path }) => readable.test(path)),
     );
-    if (blobs.length > mostFiles) break;
+    if (blobs.length > maxFiles) break;
   }
   return blobs;
 }
@@ -146,7 +146,7 @@ export async function readDirectory({
     signal.throwIfAborted();
     const entries = await existing(below, () => readdir(join(top, below), { withFileTypes: true }));
     seen += entries?.length ?? 0;
-    if (seen > mostEntries) throw tooManyEntries();
+    if (seen > maxEntries) throw tooManyEntries();
     for (const entry of entries ?? []) {
       const path = below === '' ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) {
@@ -154,7 +154,7 @@ export async function readDirectory({
       } else if (entry.isFile() && readable.test(path)) {
         const size = (await existing(path, () => lstat(join(top, path))))?.size ?? null;
         if (size !== null) found.push({ path, size });
-        if (found.length > mostFiles) return;
+        if (found.length > maxFiles) return;
       }
     }
   }
@@ -200,8 +200,8 @@ export async function checkedDirectory(directory: string, root: string | null): 
 }
 
 function checkLimits(files: { size: number }[]): void {
-  if (files.length > mostFiles)
-    throw new SourceFolderError(`The folder contains more than ${mostFiles} pages. Give the site a smaller folder.`);
+  if (files.length > maxFiles)
+    throw new SourceFolderError(`The folder contains more than ${maxFiles} pages. Give the site a smaller folder.`);
   if (files.reduce((sum, { size }) => sum + (size > largestFile ? 0 : size), 0) > largestFolder) {
     throw new SourceFolderError(`The pages of the folder are larger than ${largestFolder / 1024 / 1024} MB in total.`);
   }

@@ -120,7 +120,7 @@ export function createWorkspaces({
   limits = defaultTreeLimits,
   disks = null,
 }: WorkspacesOptions): Workspaces {
-  const mirrors = createMirrors({ git, directory, mostRefs: limits.files });
+  const mirrors = createMirrors({ git, directory, maxRefs: limits.files });
   const deps: JobTreeDeps = { git, mirrors, directory, limits, disks };
   const commits = createCommitReader({ git, mirrors });
   const openJobs = new Map<string, OpenJob>();
@@ -132,12 +132,12 @@ export function createWorkspaces({
   }
 
   const open: Workspaces['open'] = async (wanted) => {
-    const { jobId, baseCommit, snapshot, layer = null, mostBytes = null, ...access } = wanted;
+    const { jobId, baseCommit, snapshot, layer = null, maxBytes = null, ...access } = wanted;
     const job = jobDirectoryOf(directory, jobId);
     const lock = await lockJob(job, access.signal);
     try {
       const leftTree = takeLeftTree(job, leaver);
-      const request = { ...access, job, baseCommit, snapshot, layer, mostBytes, leftTree };
+      const request = { ...access, job, baseCommit, snapshot, layer, maxBytes, leftTree };
       const base = await rebuildingOnce(deps, request, () => ensureTree(deps, request));
       openJobs.set(jobId, { job, base });
       return {

@@ -96,10 +96,10 @@ export function createRequestAccess({
   }
   const authenticate: RequestAccess['authenticate'] = async (ctx, kind) =>
     admitted(ctx, await byKeyOrSession(ctx.req, kind));
-  const takeStreamSlot = createStreamSlots({ most: config.rateLimits.eventStreams, refusal: tooManyStreams });
+  const takeStreamSlot = createStreamSlots({ max: config.rateLimits.eventStreams, refusal: tooManyStreams });
   const { assistantPerIpPerDay } = config.rateLimits;
   const takeAnswerSlot = createStreamSlots({
-    most: Math.max(fewestAnswers, Math.ceil(assistantPerIpPerDay / answersPerDay)),
+    max: Math.max(fewestAnswers, Math.ceil(assistantPerIpPerDay / answersPerDay)),
     refusal: tooManyAnswers,
   });
   const enforceRateLimit = createRateLimit({ limiter });

@@ -104,12 +104,12 @@ export function createAssistant(deps: AssistantDeps): Assistant {
             const call = held ?? (await holdNext(deps.holdCall, { site, characters }));
             held = null;
             ({ modelName, exceedsBudget } = call);
-            answerMicros += call.mostMicros;
+            answerMicros += call.maxMicros;
             return {
               ...call,
               async settle(used: PricedUsage) {
                 try {
-                  answerMicros += (await call.settle(used)) - call.mostMicros;
+                  answerMicros += (await call.settle(used)) - call.maxMicros;
                 } catch (error) {
                   deps.logger.error({ err: error, site: site.id }, 'the cost of an answer could not be settled');
                 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { mostSources, type Source } from '../../db/sites/threads.ts';
+import { maxSources, type Source } from '../../db/sites/threads.ts';
 import { textChunks } from '../../lib/text-chunks.ts';
 import { extractName } from '../../models/offline-extract/offline-extract.ts';
 import { chunkPage } from '../../search/build/chunk-page.ts';
@@ -79,7 +79,7 @@ export async function generateChecked(
   });
 
   function takeSource(path: string): Promise<void> | null {
-    if (sources.length >= mostSources || sources.some((source) => source.path === path)) return null;
+    if (sources.length >= maxSources || sources.some((source) => source.path === path)) return null;
     const source = sourceOf({ path, index, known, site, position: sources.length + 1 });
     sources.push(source);
     return take({ type: 'source', source });

@@ -1,7 +1,7 @@
 import { termsOf } from '../../models/offline-extract/terms.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 
-export const mostFollowUps = 3;
+export const maxFollowUps = 3;
 export const longestFollowUp = 150;
 
 /**
@@ -29,7 +29,7 @@ export function followUpsOf({
     if (hit === quoted || hit.score < weakScore / 2 || topic === '' || topic.length > longestFollowUp) continue;
     if (!termsOf(topic).isSubsetOf(asked)) topics.add(topic);
   }
-  return [...topics].slice(0, mostFollowUps);
+  return [...topics].slice(0, maxFollowUps);
 }
 
 /** Returns a section's heading. One word alone, such as "Example", needs the page's title. */

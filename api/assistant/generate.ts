@@ -22,7 +22,7 @@ export interface AnswerTool {
 /** Longest input of the tools that a step calls, in characters; a provider's client parses it at each chunk. */
 const longestInputs = 20_000;
 /** A step with more calls is rejected. */
-const mostCallsSent = 200;
+const maxCallsSent = 200;
 
 type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens'> & { settle(usage: PricedUsage): Promise<void> };
 
@@ -69,7 +69,7 @@ const saidNothing = 'The language model returned no answer. Ask again.';
 /** More than any model thinks in one step; it is sent back with the results of the step's calls. */
 const longestReasoning = 1_000_000;
 /** Maximum number of tool calls run per step. For each further call the model gets a notice instead of a result. */
-const mostCallsOfAStep = 8;
+const maxCallsPerStep = 8;
 const tooManyCalls = 'Not run: too many calls at once. Go on with the results of the others.';
 
 /**
@@ -119,7 +119,7 @@ export async function generate(options: GenerateOptions, usage: TokenUsage, take
           return null;
         case 'tool-call':
           calls.push(part);
-          if (calls.length > mostCallsSent || part.input.length > longestInputs)
+          if (calls.length > maxCallsSent || part.input.length > longestInputs)
             throw new Error('The calls are too long.');
           return null;
         case 'finish':
@@ -156,13 +156,13 @@ async function streamStep(
   let reader: ReadableStreamDefaultReader<StreamPart> | null = null;
   /** Time since which the model owes the next part; null when it does not, so that a slow reader is no stall. */
   let askedAt: number | null = performance.now();
-  let mostMs = startMs;
+  let maxMs = startMs;
   let timer = setTimeout(checkStall, stalledMs);
   function checkStall(): void {
     const silentMs = askedAt === null ? 0 : performance.now() - askedAt;
     // timers may fire slightly early
-    if (silentMs + 1 < mostMs) {
-      timer = setTimeout(checkStall, Math.min(mostMs - silentMs, stalledMs));
+    if (silentMs + 1 < maxMs) {
+      timer = setTimeout(checkStall, Math.min(maxMs - silentMs, stalledMs));
       return;
     }
     hasStalled = true;
@@ -197,7 +197,7 @@ async function streamStep(
       askedAt = null;
       if (done) break;
       if (value.type === 'error') throw value.error;
-      if (outputTypes.has(value.type)) mostMs = stalledMs;
+      if (outputTypes.has(value.type)) maxMs = stalledMs;
       if (value.type === 'finish') {
         hasFinished = true;
         if (value.finishReason.unified === 'error') throw new Error('The model ended with an error.');
@@ -253,7 +253,7 @@ async function messagesOf(
       role: 'tool',
       content: await Promise.all(
         calls.map(async ({ toolCallId, toolName, input }, position) => {
-          const value = position < mostCallsOfAStep ? await resultOf(toolName, input, tools) : tooManyCalls;
+          const value = position < maxCallsPerStep ? await resultOf(toolName, input, tools) : tooManyCalls;
           return { type: 'tool-result' as const, toolCallId, toolName, output: { type: 'text' as const, value } };
         }),
       ),

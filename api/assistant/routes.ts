@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { mostSources } from '../../db/sites/threads.ts';
+import { maxSources } from '../../db/sites/threads.ts';
 import { readerTokenHeader, type ReaderAccess } from '../access/reader-access.ts';
 import type { Admission, RequestAccess } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
@@ -16,7 +16,7 @@ import { domain } from '../sites/site-schemas.ts';
 import type { AnswerStream, ReaderQuestion } from './answer-question.ts';
 import type { Answers } from './wire/assistant-parts.ts';
 import { citationsSchema } from './citations/citation-schema.ts';
-import { longestFollowUp, mostFollowUps } from './follow-ups.ts';
+import { longestFollowUp, maxFollowUps } from './follow-ups.ts';
 import { messageBodySchema, parseMessageRequest, type MessageRequest } from './message-request.ts';
 import { keepAliveOf, type Protocol } from './wire/stream-encoder.ts';
 
@@ -43,11 +43,11 @@ const wholeAnswer = json(
     threadId: z.string(),
     messageId: z.string().meta({ description: 'Identifies the answer in a rating.' }),
     text: z.string().meta({ description: 'Markdown.' }),
-    sources: z.array(z.object({ id: z.string(), url: z.string(), title: z.string() })).max(mostSources),
+    sources: z.array(z.object({ id: z.string(), url: z.string(), title: z.string() })).max(maxSources),
     citations: citationsSchema,
     followUps: z
       .array(z.string().max(longestFollowUp))
-      .max(mostFollowUps)
+      .max(maxFollowUps)
       .meta({ description: 'Topics of the documentation to ask about next.' }),
   }),
 ).content;

@@ -27,7 +27,7 @@ const claimSeconds = 120;
 export const evaluationsAtOnce = 4;
 const retrySeconds = 30;
 /** Failures in a row after which an evaluation ends. */
-const mostFailures = 5;
+const maxFailures = 5;
 const longestAnswer = 20_000;
 
 const budgetNotice = 'The budget for the answers of the day is spent. The evaluation continues after 00:00 UTC.';
@@ -68,7 +68,7 @@ export function createEvaluationRuns(deps: EvaluationRunDeps): () => Promise<voi
       if (error instanceof PostponedError) {
         const { message: notice, seconds, isFailure } = error;
         const failures = await evaluationRuns.postpone(id, { seconds, notice, isFailure });
-        if (failures >= mostFailures)
+        if (failures >= maxFailures)
           await evaluationRuns.end(id, { state: 'failed', notice: 'The model failed five times in a row.' });
         return;
       }

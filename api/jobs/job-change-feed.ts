@@ -48,7 +48,7 @@ interface SharedReader {
  */
 const overlapMicros = 10_000_000n;
 const pageSize = 200;
-const mostPending = 1_000;
+const maxPending = 1_000;
 
 /**
  * Creates the feed of changed jobs of this process. All watchers of an organization, or of one of its projects, share
@@ -178,7 +178,7 @@ function offer(watcher: Watcher, changes: JobChange[]): void {
     pending.delete(change.id);
     pending.set(change.id, change);
   }
-  if (pending.size > mostPending) {
+  if (pending.size > maxPending) {
     pending.clear();
     watcher.isBehind = true;
   }

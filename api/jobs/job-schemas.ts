@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mostOfPage } from '../../db/page.ts';
+import { maxPageSize } from '../../db/page.ts';
 import { cursor, limit, nextCursor, wholeNumber } from '../http/page-schemas.ts';
 import { maxOutputTokensSchema, modelListSchema, reasoningEffortSchema } from '../../lib/inputs/model-choice.ts';
 import { closedBody, closedQuery } from '../http/closed-object.ts';
@@ -135,14 +135,14 @@ export const listJobsSchema = closedQuery({
   cursor,
 });
 
-export const jobListSchema = z.object({ jobs: z.array(agentJobSchema).max(mostOfPage), nextCursor });
+export const jobListSchema = z.object({ jobs: z.array(agentJobSchema).max(maxPageSize), nextCursor });
 
-const mostEventsOfPage = 500;
+const maxEventsPerPage = 500;
 
 /** Query of `GET …/job/{id}/events`; `limit` applies to pages. */
 export const eventsQuerySchema = closedQuery({
   after: wholeNumber(0, 999_999_999_999_999).default(0).meta({ description: 'Last known event.' }),
-  limit: wholeNumber(1, mostEventsOfPage).default(100).meta({ description: 'Events per page.' }),
+  limit: wholeNumber(1, maxEventsPerPage).default(100).meta({ description: 'Events per page.' }),
 });
 
 /** Number of a turn, step or run. */
@@ -175,6 +175,6 @@ const jobEventSchema = z.object({
 export type PublicJobEvent = z.infer<typeof jobEventSchema>;
 
 export const jobEventPageSchema = z.object({
-  events: z.array(jobEventSchema).max(mostEventsOfPage),
+  events: z.array(jobEventSchema).max(maxEventsPerPage),
   nextAfter: z.number().int().meta({ description: 'after of the next page.' }),
 });

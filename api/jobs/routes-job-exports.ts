@@ -21,7 +21,7 @@ import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
 import type { TakeStreamSlot } from '../access/stream-slots.ts';
 import type { ReadJob } from './job-reader.ts';
 import { historyQuerySchema, ofJob } from './job-schemas.ts';
-import { mostOfPrompt, ofStep, stepPromptSchema } from './job-timeline-schemas.ts';
+import { promptLimits, ofStep, stepPromptSchema } from './job-timeline-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
 import { codeOf } from '../../lib/error-code.ts';
 
@@ -81,7 +81,7 @@ export interface JobExportRouteDeps {
 const largeHistory = 32 * 1024;
 const historyThread = new URL('../../db/jobs/history-thread.ts', import.meta.url);
 /** Largest size of the records that a prompt is rebuilt from, in characters. */
-const mostPromptRecords = 32_000_000;
+const maxPromptRecords = 32_000_000;
 // its own thread, because its code is that of workers
 const promptThread = new URL('../../worker/replay/exact-question-thread.ts', import.meta.url);
 
@@ -133,11 +133,11 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
       let characters = 0;
       for await (const record of bundles.readPrompt(caller, jobId, { turn, step })) {
         characters += record.length;
-        if (characters > mostPromptRecords) throw promptTooLarge();
+        if (characters > maxPromptRecords) throw promptTooLarge();
         records.push(record);
       }
       const { organizationId } = caller;
-      const data = { records, turn, step, ...mostOfPrompt };
+      const data = { records, turn, step, ...promptLimits };
       ctx.type = 'application/json';
       ctx.body = await threadQueue.run<typeof data, string | null>({ organizationId, script: promptThread, data });
       // the job was deleted meanwhile

@@ -2,7 +2,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { anonymousFingerprint } from '../../db/sites/site-facts.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import { mostSources } from '../../db/sites/threads.ts';
+import { maxSources } from '../../db/sites/threads.ts';
 import type { RequestAccess } from '../access/request-access.ts';
 import { citationsSchema } from '../assistant/citations/citation-schema.ts';
 import type { Answers } from '../assistant/wire/assistant-parts.ts';
@@ -61,7 +61,7 @@ const answerSchema = z.object({
   answer: z.string(),
   threadId: z.string(),
   messageId: z.string().meta({ description: 'Identifies the answer in send_feedback.' }),
-  sources: z.array(z.object({ id: z.string(), path: z.string(), url: z.string(), title: z.string() })).max(mostSources),
+  sources: z.array(z.object({ id: z.string(), path: z.string(), url: z.string(), title: z.string() })).max(maxSources),
   citations: citationsSchema.meta({ description: 'The sentences of the answer and the passages behind them.' }),
 });
 

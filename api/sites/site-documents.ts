@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListedPage, SitePages } from '../../search/query/site-index.ts';
 
 /** Pages per part of a list. */
-const mostListed = 1_000;
+const maxListed = 1_000;
 /** A part of the full text ends after the page with which it reaches this length, in characters. */
 const longestPart = 1_000_000;
 const longestDescription = 300;
@@ -26,7 +26,7 @@ export function pagesFrom(index: SitePages, { from, limit }: { from: number; lim
 
 /** Returns a part of `llms.txt`: a link to the Markdown of each page, relative to the file. */
 export function linkListOf(index: SitePages, { domain, from }: { domain: string; from: number }): DocumentPart {
-  const { pages, next } = pagesFrom(index, { from, limit: mostListed });
+  const { pages, next } = pagesFrom(index, { from, limit: maxListed });
   const links = pages.map(({ path, metadata: { title, description } }) => {
     const about = description === undefined ? '' : `: ${oneLine(description).slice(0, longestDescription)}`;
     return `- [${escaped(title)}](${linkTo(path)})${about}`;
@@ -37,7 +37,7 @@ export function linkListOf(index: SitePages, { domain, from }: { domain: string;
 
 /** Returns a part of `llms-full.txt`: whole pages, each below its title and its link. */
 export async function fullTextOf(index: SitePages, from: number): Promise<DocumentPart> {
-  const { pages, next } = pagesFrom(index, { from, limit: mostListed });
+  const { pages, next } = pagesFrom(index, { from, limit: maxListed });
   let text = '';
   for (const { position, path, metadata } of pages) {
     if (text.length >= longestPart) return { text: continued(text, position), next: position };

@@ -146,7 +146,7 @@ export async function whole<T>(reading: Promise<T>): Promise<T> {
   }
 }
 
-const mostPages = 1_000;
+const maxPages = 1_000;
 
 /** Reads a list to its end, page by page. */
 export async function everyItem<Page extends { nextCursor: string | null }, Item>(
@@ -160,7 +160,7 @@ export async function everyItem<Page extends { nextCursor: string | null }, Item
     const page = await read({ cursor, limit: 100 });
     items.push(...itemsOf(page));
     pages += 1;
-    if (pages === mostPages) throw new CommandError(foreignAnswer);
+    if (pages === maxPages) throw new CommandError(foreignAnswer);
     cursor = page.nextCursor;
   }
   return items;

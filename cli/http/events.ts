@@ -28,7 +28,7 @@ const eventSchema = z.object({
 });
 export type JobEvent = z.infer<typeof eventSchema>;
 
-const mostFailures = 30;
+const maxFailures = 30;
 const shortestPauseMs = 250;
 const longestPauseMs = 10_000;
 
@@ -75,7 +75,7 @@ export async function* followJob(
         yield event;
       }
     } catch (error) {
-      if (!isPassing(error) || failures >= mostFailures) throw error;
+      if (!isPassing(error) || failures >= maxFailures) throw error;
       if (failures === 0) onLost();
       failures += 1;
     }

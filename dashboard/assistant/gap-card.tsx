@@ -37,7 +37,7 @@ function stateOf({ state, job }: Gap): { label: string; badge: string } {
   return job.prState === null ? { label: 'job made no changes', badge: 'badge-warn' } : requests[job.prState];
 }
 
-const mostRemarks = 5;
+const maxRemarks = 5;
 
 /** Dismisses a gap, or undoes it. */
 async function dismissGap(path: { domain: string; id: string }, isWanted: boolean): Promise<void> {
@@ -116,7 +116,7 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   const isBeingChecked = gap.state === 'indexing' || gap.state === 'asking';
   const isTitleEnough = gap.questions.every(({ text, answeredNow }) => text === gap.label && answeredNow === null);
   const reason = reasonOf(gap.questions);
-  const remarks = [...new Set(gap.questions.flatMap(({ remarks }) => remarks))].slice(0, mostRemarks);
+  const remarks = [...new Set(gap.questions.flatMap(({ remarks }) => remarks))].slice(0, maxRemarks);
   return (
     <section ref={card} className="panel gap" aria-label={plain(gap.label)}>
       <div className="page-head">

@@ -148,16 +148,11 @@ export function createEnvironmentLayerStore(pool: Pool) {
     },
 
     /**
-     * Completes a claimed layer, and removes the layers of the project beyond the newest `mostLayers`, and those of its
-     * organization beyond `mostBytes`, least recently used first. False when another builder has taken it over.
+     * Completes a claimed layer, and removes the layers of the project beyond the newest `maxLayers`, and those of its
+     * organization beyond `maxBytes`, least recently used first. False when another builder has taken it over.
      */
-    async complete(layer: {
-      id: string;
-      description: unknown;
-      mostLayers: number;
-      mostBytes: number;
-    }): Promise<boolean> {
-      const { id, description, mostLayers, mostBytes } = layer;
+    async complete(layer: { id: string; description: unknown; maxLayers: number; maxBytes: number }): Promise<boolean> {
+      const { id, description, maxLayers, maxBytes } = layer;
       return withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
           `update environment_layers
@@ -166,7 +161,7 @@ export function createEnvironmentLayerStore(pool: Pool) {
            where id = $1 and held_until is not null`,
           [id, toStoredJson(description)],
         );
-        if (rowCount === 1) await client.query(removeBeyond, [id, mostLayers, mostBytes]);
+        if (rowCount === 1) await client.query(removeBeyond, [id, maxLayers, maxBytes]);
         return rowCount === 1;
       });
     },

@@ -78,7 +78,7 @@ async function begin(client: Pick<Pool, 'query'>, call: NewCall): Promise<CallSt
   const { rowCount } = await client.query({
     name: 'begin-call',
     text: beginStatement,
-    values: [jobId, turn, step, fence, micros, limit?.projectId, isDaily ? limit.mostMicros : null, modelCallLeaseMs],
+    values: [jobId, turn, step, fence, micros, limit?.projectId, isDaily ? limit.maxMicros : null, modelCallLeaseMs],
   });
   return { kind: rowCount === 1 ? 'begun' : 'superseded' };
 }

@@ -38,8 +38,8 @@ export type SentMessage =
   | { kind: 'conflict' | 'archived' | 'unknown' | 'full' | 'outdated' | 'unknown-turn' | 'unmergeable' };
 
 /** Limits of the messages of a running turn. */
-export const mostMessagesOfTurn = 100;
-const mostCharactersOfTurn = 500_000;
+export const maxMessagesPerTurn = 100;
+const maxCharactersPerTurn = 500_000;
 
 /** Length of the beginning of a message that watchers get. */
 const longestEventText = 2_000;
@@ -100,7 +100,7 @@ async function hasRoom(client: PoolClient, { id, turn }: JobRow, prompt: string)
   const { rows } = await client.query<{ fits: boolean }>(
     `select count(*) < $3 and coalesce(sum(length(prompt)), 0) + $4 <= $5 as fits
      from job_messages where job_id = $1 and turn = $2`,
-    [id, turn, mostMessagesOfTurn, prompt.length, mostCharactersOfTurn],
+    [id, turn, maxMessagesPerTurn, prompt.length, maxCharactersPerTurn],
   );
   return onlyRow(rows).fits;
 }

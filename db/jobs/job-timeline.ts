@@ -74,7 +74,7 @@ interface TimelinePage<Row> {
 /** Largest number of turns or steps of a page, and of tool calls shown of one step. */
 export const largestTimelinePage = 100;
 /** Largest number of lost attempts that are kept of a step. */
-export const mostLostAttempts = 50;
+export const maxLostAttempts = 50;
 /** Size limit of a page, in bytes of the database's text. A page has at least one row. */
 const pageBytes = 2_000_000;
 /** Lists truncate longer texts, inputs and outputs. */

@@ -12,7 +12,7 @@ interface PolledJob {
   isPolled: boolean;
 }
 
-const mostRows = 1_000;
+const maxRows = 1_000;
 const longestMs = 2_000;
 
 /**
@@ -66,7 +66,7 @@ export function createPolledJobs(deps: {
         return row;
       }
       const job = { row: null, readAt: 0, isPolled: true };
-      remember(jobs, id, job, mostRows);
+      remember(jobs, id, job, maxRows);
       return read(job, owner, projectId, id);
     },
     /** Reads again the rows that were polled since the last call, because a notification can be lost. Call it each second. */

@@ -53,7 +53,7 @@ export interface AuditQuery {
 }
 
 /** Largest number of entries that a page of a filtered log reads. */
-const mostLookedAt = 2_000;
+const maxScanned = 2_000;
 
 /** Longest name, in characters. */
 const longestName = 200;
@@ -111,7 +111,7 @@ export function createAuditStore(pool: Pool) {
       const { rows } = await pool.query<Omit<AuditEntry, 'keyName' | 'subjectName'> & { createdMicros: string }>(
         `select id, key_id as "keyId", session_id as "sessionId", person, action, subject, details, created_at as "createdAt",
                 (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
-         from (${lookedAt} limit ${mostLookedAt}) as looked
+         from (${lookedAt} limit ${maxScanned}) as looked
          where ($5::text is null or action = $5 or starts_with(action, $5 || '.')) and ($6::text is null or subject = $6)
            and ($7::text is null or key_id = $7) and ($8::text is null or person = $8)
          order by created_at desc, id desc limit $4`,
@@ -122,7 +122,7 @@ export function createAuditStore(pool: Pool) {
       if (page.nextCursor === null && filters.some((value) => value !== null)) {
         const stopped = await pool.query<{ id: string; createdMicros: string }>(
           `select id, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
-           from (${lookedAt}) as looked offset ${mostLookedAt - 1} limit 1`,
+           from (${lookedAt}) as looked offset ${maxScanned - 1} limit 1`,
           where,
         );
         page.nextCursor = cursorOf(stopped.rows[0]);

@@ -10,8 +10,8 @@ export interface RepositoryNames {
   documents: string[];
 }
 
-export const mostBranches = 100;
-export const mostDocuments = 20;
+export const maxBranches = 100;
+export const maxDocuments = 20;
 /** Characters of a branch or path; longer ones are left out. */
 export const longestName = 200;
 

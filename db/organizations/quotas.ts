@@ -9,7 +9,7 @@ export async function holdToQuotas(client: Pick<PoolClient, 'query'>, quotas: Qu
 }
 
 /** Returns the quota that made a statement fail; null for other errors. */
-export function passedQuota(error: unknown): { name: string; most: number } | null {
+export function passedQuota(error: unknown): { name: string; max: number } | null {
   if (!(error instanceof DatabaseError) || error.code !== 'DK001') return null;
-  return { name: error.message, most: Number(error.detail) };
+  return { name: error.message, max: Number(error.detail) };
 }

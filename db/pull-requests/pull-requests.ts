@@ -90,7 +90,7 @@ export interface FoundPullRequest extends PullRequestRow {
 }
 
 /** Largest number of commits that a pull request shows. */
-export const mostCommits = 100;
+export const maxCommits = 100;
 
 export const pullRequestColumns = `
   id, repository, number, head, base, title, body, draft, state, created_at as "createdAt", updated_at as "updatedAt"`;
@@ -122,7 +122,7 @@ const findStatement = `
            from (
              select job_id, turn, result from job_effects
              where job_effects.job_id = opened_by and effect = 'push' and result ->> 'commit' is not null and ${ofItsTurns}
-             order by turn desc limit ${mostCommits}
+             order by turn desc limit ${maxCommits}
            ) as effects join job_turns as turns using (job_id, turn)
          ), '[]')) as job,
          jsonb_build_object(

@@ -21,7 +21,7 @@ const holdMinutes = 10;
 const busySeconds = 30;
 
 interface AnswerCall {
-  mostMicros: number;
+  maxMicros: number;
   /** Cost of the call if its process is killed. */
   lostMicros: number;
   /** Budget of the site's answers per day (UTC); null for no limit. */
@@ -67,14 +67,14 @@ export function createAnswerSpendingStore(pool: Pool) {
      * organization's budget is exceeded by at most one call, that of the site by none.
      */
     async hold({ id, organizationId }: SiteRef, call: AnswerCall): Promise<AnswerHold | SpentBudget> {
-      const { mostMicros, lostMicros, siteMicros, organizationMicros } = call;
+      const { maxMicros, lostMicros, siteMicros, organizationMicros } = call;
       return withTransaction(pool, async (client) => {
         // one admission of an organization at a time
         await client.query('select from organizations where id = $1 for no key update', [organizationId]);
         const [ofSite] = (await client.query<{ spent: number }>(siteCost, [id, organizationId])).rows;
         // a site that was deleted meanwhile has nothing left
         if (ofSite === undefined) return { spent: 'site' as const };
-        if (siteMicros !== null && ofSite.spent + mostMicros > siteMicros) return { spent: 'site' as const };
+        if (siteMicros !== null && ofSite.spent + maxMicros > siteMicros) return { spent: 'site' as const };
         const { rows } = await client.query<{ spent: number; held: number }>(organizationCost, [organizationId, null]);
         const { spent, held } = onlyRow(rows);
         if (organizationMicros !== null && spent + held >= organizationMicros) {
@@ -86,7 +86,7 @@ export function createAnswerSpendingStore(pool: Pool) {
           `insert into site_spending as spending (site_id, day, cost_micros)
            values ($1, (now() at time zone 'utc')::date, $2)
            on conflict (site_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros`,
-          [id, mostMicros],
+          [id, maxMicros],
         );
         const counted = await client.query<{ id: string; day: string }>(
           `with counted as (
@@ -98,7 +98,7 @@ export function createAnswerSpendingStore(pool: Pool) {
            insert into answer_holds (organization_id, site_id, day, cost_micros, lost_micros, expires_at)
            select $1, $2, day, $3, $4, now() + make_interval(mins => ${holdMinutes}) from counted
            returning id::text, day::text`,
-          [organizationId, id, mostMicros, lostMicros],
+          [organizationId, id, maxMicros, lostMicros],
         );
         return { ...onlyRow(counted.rows), lostMicros };
       });

@@ -5,7 +5,7 @@ import { cursorOf, decodeCursor, pageOf } from '../page-cursor.ts';
 import { readWithin, withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
 import { anonymousFingerprint, noteOutcome, noteVote, ownFingerprints } from './site-facts.ts';
-import { mostSources } from './threads.ts';
+import { maxSources } from './threads.ts';
 
 export interface Feedback {
   vote: 'up' | 'down';
@@ -68,7 +68,7 @@ const longestRemark = 300;
 const readersWindow = 10;
 
 /** Largest number of conversations that one page of a search reads. */
-const mostLookedAt = 2_000;
+const maxScanned = 2_000;
 
 export type ConversationStore = ReturnType<typeof createConversationStore>;
 
@@ -96,7 +96,7 @@ export function createConversationStore(pool: Pool) {
                 (select left(content, ${longestQuestion}) from thread_messages
                  where thread_id = threads.id and role = 'user' order by position limit 1) as question,
                 (extract(epoch from threads.created_at) * 1000000)::bigint::text as "createdMicros"
-         from (${looked} limit ${mostLookedAt}) as threads, lateral (
+         from (${looked} limit ${maxScanned}) as threads, lateral (
            select count(*) filter (where role = 'user')::integer as questions,
                   count(*) filter (where answered = false and ending = 'finished')::integer as unanswered,
                   count(*) filter (where vote = 'up')::integer as up,
@@ -105,7 +105,7 @@ export function createConversationStore(pool: Pool) {
                     select jsonb_agg(source) from (
                       select distinct jsonb_build_object('url', source ->> 'url', 'title', source ->> 'title') as source
                       from thread_messages as cited, jsonb_array_elements(cited.sources) as source
-                      where cited.thread_id = threads.id limit ${mostSources}
+                      where cited.thread_id = threads.id limit ${maxSources}
                     ) as sources
                   ), '[]') as sources
            from thread_messages left join message_feedback
@@ -143,7 +143,7 @@ export function createConversationStore(pool: Pool) {
         // the next page continues where this one stopped reading
         const stopped = await client.query<{ id: string; createdMicros: string }>(
           `select id, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
-         from (${looked}) as threads offset ${mostLookedAt - 1} limit 1`,
+         from (${looked}) as threads offset ${maxScanned - 1} limit 1`,
           where,
         );
         return { conversations, nextCursor: cursorOf(stopped.rows[0]) };

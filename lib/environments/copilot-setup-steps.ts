@@ -121,7 +121,7 @@ export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
 
 function parsedOrNull(content: string): unknown {
   try {
-    return readYaml(content, { mostAliases: 100 });
+    return readYaml(content, { maxAliases: 100 });
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -12,17 +12,17 @@ export const misspelledPath = '.docket/environment.yaml';
 /** Longest description, in characters. */
 export const longestEnvironment = 64 * 1024;
 
-const text = (most: number, problem = 'must be a text') =>
+const text = (max: number, problem = 'must be a text') =>
   z
     .string(problem)
-    .max(most, `must have at most ${most} characters`)
+    .max(max, `must have at most ${max} characters`)
     .refine((value) => !value.includes('\0') && value.isWellFormed(), 'contains a NUL or an unpaired surrogate');
-const script = (most: number) => text(most).refine((value) => value.trim() !== '', 'must not be empty');
-const whole = (least: number, most: number) =>
+const script = (max: number) => text(max).refine((value) => value.trim() !== '', 'must not be empty');
+const whole = (min: number, max: number) =>
   z
-    .int(`must be a whole number from ${least} to ${most}`)
-    .min(least, `must be at least ${least}`)
-    .max(most, `must be at most ${most}`);
+    .int(`must be a whole number from ${min} to ${max}`)
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`);
 
 const hostList = z
   .array(text(300))
@@ -96,7 +96,7 @@ export function parseEnvironment(content: string): ParsedEnvironment {
   if (content.length > longestEnvironment) return fail(`is longer than ${longestEnvironment / 1024} KB`);
   let value: unknown;
   try {
-    value = readYaml(content, { mostAliases: 0, textsBelow: 'variables' });
+    value = readYaml(content, { maxAliases: 0, textsBelow: 'variables' });
   } catch (error) {
     if (error instanceof SyntaxError) return fail(firstLine(error.message));
     throw error;

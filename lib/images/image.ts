@@ -16,12 +16,12 @@ export interface Image {
 export type ReadImage = { image: Image } | { kind: ImageType | null; problem: string };
 
 /** Largest image, in bytes: providers accept 5 MB in base64. */
-export const mostImageBytes = 3.5 * 1024 * 1024;
+export const maxImageBytes = 3.5 * 1024 * 1024;
 /** Longest side, and most pixels, that providers accept and browsers show without effort. */
 const longestSide = 8_000;
-const mostPixels = 40_000_000;
+const maxPixels = 40_000_000;
 /** Most frames of an animation; models see the first. */
-const mostFrames = 200;
+const maxFrames = 200;
 
 interface Measured {
   width: number;
@@ -47,12 +47,12 @@ export function readImage(content: Uint8Array): ReadImage {
   const isOther = found?.[0] === 'image/webp' && bytes.toString('latin1', 8, 12) !== 'WEBP';
   if (found === undefined || isOther) return { kind: null, problem: 'is no PNG, JPEG, GIF or WebP image' };
   const [kind, , read] = found;
-  if (bytes.length > mostImageBytes) return { kind, problem: `has more than ${mostImageBytes / 1024 / 1024} MB` };
+  if (bytes.length > maxImageBytes) return { kind, problem: `has more than ${maxImageBytes / 1024 / 1024} MB` };
   const measured = measure(bytes, read);
   if (measured === null || measured.width < 1 || measured.height < 1) return { kind, problem: 'is damaged' };
   const { width, height, end } = measured;
-  if (width > longestSide || height > longestSide || width * height > mostPixels) {
-    return { kind, problem: `is larger than ${longestSide} pixels on a side or ${mostPixels / 1e6} megapixels` };
+  if (width > longestSide || height > longestSide || width * height > maxPixels) {
+    return { kind, problem: `is larger than ${longestSide} pixels on a side or ${maxPixels / 1e6} megapixels` };
   }
   return { image: { mediaType: kind, width, height, bytes: bytes.subarray(0, end) } };
 }
@@ -138,7 +138,7 @@ function readGif(bytes: Buffer): Measured | null {
       frames += 1;
       const right = bytes.readUInt16LE(at + 1) + bytes.readUInt16LE(at + 5);
       const bottom = bytes.readUInt16LE(at + 3) + bytes.readUInt16LE(at + 7);
-      if (frames > mostFrames || right > size.width || bottom > size.height) return null;
+      if (frames > maxFrames || right > size.width || bottom > size.height) return null;
       at += 11 + tableBytes(bytes.readUInt8(at + 9));
     } else if (block === 0x21) at += 2;
     else return null;

@@ -1,7 +1,7 @@
 import { isHostName } from './run-hosts.ts';
 
 /** Most hosts of a project. */
-export const mostFetchHosts = 50;
+export const maxFetchHosts = 50;
 const longestHost = 261;
 
 const usualPorts = new Set(['80', '443']);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Largest instructions and skill, in characters. */
 export const longestGuidance = 16 * 1024;
 /** Largest number of skills of a project, and of a repository. */
-export const mostSkills = { project: 20, repository: 50 };
+export const maxSkills = { project: 20, repository: 50 };
 
 /** A text that models read. */
 function textSchema(longest: number) {

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { modelNameSchema } from './administration.ts';
 
 /** Largest number of models that a job may name. */
-export const mostModels = 4;
+export const maxModels = 4;
 
 /** The first model, then fallbacks: each is used only while those before it are down. */
 export const modelListSchema = z
   .array(modelNameSchema)
   .min(1)
-  .max(mostModels)
+  .max(maxModels)
   .refine((models) => new Set(models).size === models.length, 'must not name a model twice');
 
 /** Efforts that all providers know. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 
-export const mostOrigins = 50;
+export const maxOrigins = 50;
 const wildcard = '://*.';
 const longestOrigin = 300;
 
@@ -59,5 +59,5 @@ export const originsSchema = z
       return z.NEVER;
     }),
   )
-  .max(mostOrigins)
+  .max(maxOrigins)
   .transform((origins) => [...new Set(origins)]);

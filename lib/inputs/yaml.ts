@@ -5,7 +5,7 @@ const load = createRequire(import.meta.url);
 
 export interface YamlRules {
   /** Largest number of values that aliases may stand for; 0 to refuse aliases. */
-  mostAliases: number;
+  maxAliases: number;
   /** Resolves the key `<<`. */
   merge?: boolean;
   /** Key of the text's map below which numbers and booleans are texts, as they were written: 3.10 is not 3.1. */
@@ -22,7 +22,7 @@ const deepest = 100;
  * every level, which takes minutes for a thousand characters. Throws SyntaxError, whose message is the end of a sentence about the text.
  */
 export function readYaml(text: string, rules: YamlRules): unknown {
-  const { mostAliases, merge = false, textsBelow, onceOf = (key) => key } = rules;
+  const { maxAliases, merge = false, textsBelow, onceOf = (key) => key } = rules;
   const { isNode, isScalar, Lexer, parseDocument, visit }: typeof import('yaml') = load('yaml');
   const refuse = (problem: string): never => {
     throw new SyntaxError(problem);
@@ -35,7 +35,7 @@ export function readYaml(text: string, rules: YamlRules): unknown {
     const [error] = document.errors;
     if (error !== undefined) refuse(`is not YAML: ${error.message}`);
     visit(document, {
-      Alias: () => void (mostAliases === 0 && refuse('has an alias (*name), which is not supported')),
+      Alias: () => void (maxAliases === 0 && refuse('has an alias (*name), which is not supported')),
       Map(_key, { items }) {
         const found = new Set();
         for (const { key } of items) {
@@ -55,7 +55,7 @@ export function readYaml(text: string, rules: YamlRules): unknown {
         },
       });
     }
-    return document.toJS({ maxAliasCount: mostAliases });
+    return document.toJS({ maxAliasCount: maxAliases });
   } catch (error) {
     if (error instanceof ReferenceError) return refuse('has an alias without an anchor, or too many aliases');
     throw error;

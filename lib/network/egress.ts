@@ -20,7 +20,7 @@ export class AnswerLimitError extends Error {
 
 const answerTimeoutMs = 30_000;
 const longestAnswer = 8 * 1024 * 1024;
-const answerLimits = { deepest: 64, mostValues: 50_000 };
+const answerLimits = { deepest: 64, maxValues: 50_000 };
 const withoutBody = new Set([204, 205, 304]);
 
 export type Egress = ReturnType<typeof createEgress>;

@@ -13,7 +13,7 @@ interface Waiting {
  * Creates a line in which the holders take turns, so that many tasks of one delay those of another by one each. When
  * more than `most` wait, the newest of the holder with the most leaves.
  */
-export function createFairLine<Entry extends Waiting>(most: number) {
+export function createFairLine<Entry extends Waiting>(maxSize: number) {
   /** The entries of each holder in order; the holder whose turn is next comes first. */
   const lines = new Map<string, Entry[]>();
   let size = 0;
@@ -36,7 +36,7 @@ export function createFairLine<Entry extends Waiting>(most: number) {
       lines.set(entry.holder, own);
       own.push(entry);
       size += 1;
-      if (size <= most) return;
+      if (size <= maxSize) return;
       const longest = [...lines.values()].reduce((one, other) => (other.length > one.length ? other : one));
       shorten(longest, longest.length - 1)?.reject(new ThreadQueueError('Too many tasks are waiting for a thread.'));
     },

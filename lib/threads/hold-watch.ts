@@ -17,7 +17,7 @@ export interface HoldWatch<Task> {
 const heldMs = 50;
 /** From here on people may notice, so it is a warning. Shorter blocks are common when code runs for the first time. */
 const noticedMs = 1_000;
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** Logs and counts what blocked the event loop of this process, with the tasks that may have caused it. */
 export function createHoldWatch<Task>({
@@ -65,7 +65,7 @@ export function createHoldWatch<Task>({
         heldMs,
         onHeld({ cpuMs }) {
           holds.observe(cpuMs / 1_000);
-          const during = [...new Set(moved())].slice(0, mostNamed);
+          const during = [...new Set(moved())].slice(0, maxNamed);
           const level = cpuMs < noticedMs ? 'info' : 'warn';
           log[level]({ during, cpuMs: Math.round(cpuMs) }, 'the event loop was blocked');
         },

@@ -38,7 +38,7 @@ interface Thread {
 /** Creates threads that stay, for requests too small for a thread of their own. They start when needed. */
 export function createThreadPool({
   script,
-  threads: most,
+  threads: maxThreads,
   waiting,
   deadlineMs,
   ahead = 0,
@@ -73,7 +73,7 @@ export function createThreadPool({
   /** Returns an idle or a new thread, else the one with the fewest requests; null when all have enough. */
   function nextThread(): Thread | null {
     const [idlest] = [...threads].sort((a, b) => a.sent.length - b.sent.length);
-    if (threads.size < most && idlest?.sent.length !== 0) return start();
+    if (threads.size < maxThreads && idlest?.sent.length !== 0) return start();
     return idlest !== undefined && idlest.sent.length <= ahead ? idlest : null;
   }
 

@@ -42,7 +42,7 @@ const tinySection = 80;
 const longestCode = 6000;
 const longestFrame = 600;
 const longestLine = 10_000;
-const mostChunks = 20_000;
+const maxChunks = 20_000;
 const tableMark = /^ *(?:\| *)?(?::?-{2,}:? *\| *)+(?::?-{2,}:? *)?$/;
 const setextMark = /^ {0,3}(=+|-{2,})[ \t]*$/;
 
@@ -53,11 +53,11 @@ const setextMark = /^ {0,3}(=+|-{2,})[ \t]*$/;
 export function chunkPage(content: string, title: string): ChunkedPage {
   const { sections, anchors } = sectionsOf(content, title);
   const chunks = joinTiny(content, sections)
-    .slice(0, mostChunks)
+    .slice(0, maxChunks)
     .flatMap((section) => splitLong(content, section))
-    .slice(0, mostChunks);
+    .slice(0, maxChunks);
   if (chunks.length === 0) chunks.push({ start: 0, end: 0, ...unframed, anchor: null, headings: [] });
-  return { chunks, anchors: anchors.slice(0, mostChunks) };
+  return { chunks, anchors: anchors.slice(0, maxChunks) };
 }
 
 function sectionsOf(content: string, title: string): { sections: Section[]; anchors: string[] } {

@@ -24,7 +24,7 @@ const wanted = 150;
 const enough = 60;
 const dearestRanking = 30_000;
 const dearestUnion = 6000;
-const mostLeftOut = 5;
+const maxLeftOut = 5;
 /** Passages of an expression that is kept: intersecting the lists of two costs less than a full-text query for both. */
 const longestKept = 5000;
 /** Lists of the open indexes, about 4 bytes a passage. */
@@ -78,7 +78,7 @@ export function createCandidates(database: DatabaseSync) {
       best(and(all), wanted);
     }
     if (found.size < enough && strong.length > 2) {
-      for (const left of strong.toSorted((a, b) => a.weight - b.weight).slice(0, mostLeftOut)) {
+      for (const left of strong.toSorted((a, b) => a.weight - b.weight).slice(0, maxLeftOut)) {
         const position = strong.indexOf(left);
         bestOfFew(all.toSpliced(position, 1), 40);
       }

@@ -28,7 +28,7 @@ interface DistinctQuestion {
 }
 
 /** Largest number of remarks that are kept of a question. */
-export const mostRemarks = 3;
+export const maxRemarks = 3;
 
 export interface QuestionCluster {
   /** Key of the oldest question, which stays when others join. */
@@ -48,11 +48,11 @@ export function keyOfQuestion(text: string): string {
 }
 
 /** A long question is represented by its rarest terms. */
-const mostTerms = 40;
+const maxTerms = 40;
 /** Largest number of clusters that are looked up by the terms of a question, starting with its rarest. */
-const mostLooks = 2_000;
+const maxComparisons = 2_000;
 /** Of clusters compared by some terms only, this many of the nearest are compared by all. */
-const mostCompared = 20;
+const maxCompared = 20;
 
 interface Cluster {
   terms: ReadonlySet<string>;
@@ -90,7 +90,7 @@ function nearest(
   clustersByTerm: ReadonlyMap<string, readonly number[]>,
 ): Cluster | undefined {
   const shared = new Map<number, number>();
-  let left = mostLooks;
+  let left = maxComparisons;
   let isWhole = true;
   for (const term of terms) {
     const positions = clustersByTerm.get(term) ?? [];
@@ -124,7 +124,7 @@ function countedAgain(
 ): [position: number, count: number][] {
   return [...shared]
     .toSorted(([one, count], [other, otherCount]) => otherCount - count || one - other)
-    .slice(0, mostCompared)
+    .slice(0, maxCompared)
     .map(([position]) => [position, terms.filter((term) => clusters[position]?.terms.has(term)).length]);
 }
 
@@ -135,7 +135,7 @@ function withTerms(questions: DistinctQuestion[]): { question: DistinctQuestion;
   for (const { terms } of all) for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   const countOf = (term: string) => counts.get(term) ?? 0;
   const byRarity = (one: string, other: string) => countOf(one) - countOf(other) || (one < other ? -1 : 1);
-  return all.map(({ question, terms }) => ({ question, terms: terms.toSorted(byRarity).slice(0, mostTerms) }));
+  return all.map(({ question, terms }) => ({ question, terms: terms.toSorted(byRarity).slice(0, maxTerms) }));
 }
 
 function present(questions: DistinctQuestion[]): QuestionCluster {
@@ -165,7 +165,7 @@ function distinct(questions: ReaderQuestion[]): DistinctQuestion[] {
       lastAskedAt: askedAt,
       notFound: (earlier?.notFound ?? 0) + Number(notFound),
       votedDown: (earlier?.votedDown ?? 0) + Number(votedDown),
-      remarks: [...(remark === null ? [] : [remark]), ...(earlier?.remarks ?? [])].slice(0, mostRemarks),
+      remarks: [...(remark === null ? [] : [remark]), ...(earlier?.remarks ?? [])].slice(0, maxRemarks),
     });
   }
   return [...known.values()];

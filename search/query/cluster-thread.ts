@@ -16,9 +16,9 @@ export interface ClusterTask {
   coveredUntil: Map<string, Date>;
   /** Clusters and keys of questions that are left out, with the questions that join them. */
   dismissed: { ids: string[]; keys: string[] };
-  mostClusters: number;
+  maxClusters: number;
   /** Largest number of questions of a cluster. */
-  mostQuestions: number;
+  maxQuestions: number;
 }
 
 /** A cluster with the totals of all of its questions, also of those that are left out. */
@@ -32,7 +32,7 @@ export interface Clustered {
 }
 
 /** Clusters the unhandled questions, in a separate thread. */
-const { asked, coveredUntil, dismissed, mostClusters, mostQuestions }: ClusterTask = workerData;
+const { asked, coveredUntil, dismissed, maxClusters, maxQuestions }: ClusterTask = workerData;
 const open = asked.filter(({ text, askedAt }) => askedAt > (coveredUntil.get(keyOfQuestion(text)) ?? new Date(0)));
 const dismissedKeys = new Set(dismissed.keys);
 // a cluster is named by its oldest question, which expires: then by the next one of those that were dismissed with it
@@ -41,7 +41,7 @@ const clusters = clusterQuestions(open).flatMap(({ id, questions: all }): Counte
   const questions = dismissedIds.has(id) ? [] : all.filter(({ key }) => !dismissedKeys.has(key));
   const [first] = questions;
   if (first === undefined) return [];
-  return [{ id, label: first.text, ...totalsOf(questions), questions: questions.slice(0, mostQuestions) }];
+  return [{ id, label: first.text, ...totalsOf(questions), questions: questions.slice(0, maxQuestions) }];
 });
-const clustered: Clustered = { clusters: clusters.slice(0, mostClusters), remarks: remarksByKey(asked) };
+const clustered: Clustered = { clusters: clusters.slice(0, maxClusters), remarks: remarksByKey(asked) };
 parentPort?.postMessage(clustered);

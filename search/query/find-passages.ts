@@ -63,7 +63,7 @@ const otherLanguage = 0.85;
 const otherVersion = 0.85;
 const longestAddress = 500;
 /** Passages found by meaning. */
-const mostNear = 50;
+const maxNearest = 50;
 /** Passages that the open indexes cache, about 2.5 KB each: most questions about a site rank the same ones. */
 const kept = createSharedCache<number, StoredPassage>(8_000);
 /** Constant of the reciprocal rank fusion; small because there are few candidates. */
@@ -207,7 +207,7 @@ export function createPassageFinder(
     const near =
       vector === undefined || nearest === null
         ? []
-        : nearest.find(vector, { limit: mostNear, isVisible: createVisibility({ filter: filter ?? {}, access }) });
+        : nearest.find(vector, { limit: maxNearest, isVisible: createVisibility({ filter: filter ?? {}, access }) });
     const visible = { facets, hidden: hasRestricted ? hiddenFrom(access) : null, nearby };
     // copies in other versions could leave no room for the passages of this one
     const ids = [

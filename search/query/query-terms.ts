@@ -39,12 +39,12 @@ interface Counted extends Alternative {
 /** Numbers of passages by term, of the open indexes. */
 const counts = createSharedCache<string, number>(50_000);
 const longestQuery = 4000;
-const mostTerms = 24;
+const maxTerms = 24;
 export const partsStrength = 0.85;
 const synonymStrength = 0.5;
 const correctedStrength = 0.5;
 /** Words that are corrected, because each costs hundreds of lookups. */
-const mostCorrected = 3;
+const maxCorrected = 3;
 /** How much more frequent the halves of a word are than the word itself if it is usually written apart. */
 const apartFactor = 10;
 const shortestApart = 5;
@@ -94,13 +94,13 @@ interface Draft {
 export function readQuery(query: string, index: IndexTerms): QueryTerm[] {
   const drafts = joinNeighbours(draftsOf(query.slice(0, longestQuery)));
   // a longer query quotes a text or code, and has enough terms as they are written
-  const isShort = drafts.length <= mostTerms;
+  const isShort = drafts.length <= maxTerms;
   let corrections = 0;
-  const correct = (word: string) => (corrections++ < mostCorrected ? index.correct(word) : []);
+  const correct = (word: string) => (corrections++ < maxCorrected ? index.correct(word) : []);
   const terms = drafts.map((draft) => weighed(draft, { ...index, correct }, isShort));
   const distinct = [...new Map(terms.map((term) => [term.alternatives[0]?.term ?? '', term])).values()];
-  if (distinct.length <= mostTerms) return distinct;
-  const kept = new Set(distinct.toSorted((a, b) => b.weight - a.weight).slice(0, mostTerms));
+  if (distinct.length <= maxTerms) return distinct;
+  const kept = new Set(distinct.toSorted((a, b) => b.weight - a.weight).slice(0, maxTerms));
   return distinct.filter((term) => kept.has(term));
 }
 
@@ -121,7 +121,7 @@ export function readReferring(
   for (const text of referred.toReversed()) {
     for (const term of readQuery(text, index)) {
       const name = term.alternatives[0]?.term;
-      if (term.kind !== 'word' || terms.has(name) || terms.size >= mostTerms) continue;
+      if (term.kind !== 'word' || terms.has(name) || terms.size >= maxTerms) continue;
       terms.set(name, { ...term, isName: false, weight: term.weight * shareOfReferred });
     }
   }

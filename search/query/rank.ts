@@ -123,7 +123,7 @@ interface Field {
   matched: number;
 }
 
-const mostPositions = 12;
+const maxPositions = 12;
 /** A field without any term of the query, as most are. */
 const unmatched: Field = { best: [], sums: [], parts: [], positions: [], matched: 0 };
 
@@ -143,7 +143,7 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
       isMatched = true;
       if (strength >= partsStrength) {
         const own = (positions[at] ??= []);
-        if (own.length < mostPositions) own.push(position);
+        if (own.length < maxPositions) own.push(position);
       }
       if (part >= 0) {
         seen ??= Array.from({ length: size }, () => new Set());

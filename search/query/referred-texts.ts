@@ -38,7 +38,7 @@ function wordIn(words: string, flags = 'iu'): RegExp {
   return new RegExp(String.raw`(?<![\p{L}\p{M}\p{N}_])(?:${words})(?![\p{L}\p{M}\p{N}_])`, flags);
 }
 
-const mostTexts = 3;
+const maxTexts = 3;
 
 /**
  * Reports whether a question cannot be understood on its own. Reads English, German, French, Spanish, Portuguese, Japanese
@@ -56,7 +56,7 @@ export function referredTexts(question: string, earlier: readonly string[]): str
   const referred: string[] = [];
   let current = question;
   for (const text of earlier.toReversed()) {
-    if (referred.length === mostTexts || !needsOtherTexts(current)) break;
+    if (referred.length === maxTexts || !needsOtherTexts(current)) break;
     referred.unshift(text);
     current = text;
   }

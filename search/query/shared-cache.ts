@@ -9,7 +9,7 @@ export interface SharedCache<Key, Value> {
  * weigh more than `most` together, it is emptied. Those of an index that was closed are collected with it.
  */
 export function createSharedCache<Key, Value>(
-  most: number,
+  maxWeight: number,
   weigh: (value: Value) => number = () => 1,
 ): SharedCache<Key, Value> {
   let entries = new WeakMap<object, Map<Key, Value>>();
@@ -18,7 +18,7 @@ export function createSharedCache<Key, Value>(
     get: (index, key) => entries.get(index)?.get(key),
     set(index, key, value) {
       weight += weigh(value);
-      if (weight > most) {
+      if (weight > maxWeight) {
         entries = new WeakMap();
         weight = weigh(value);
       }

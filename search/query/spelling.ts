@@ -6,7 +6,7 @@ const letters = [...'abcdefghijklmnopqrstuvwxyz'];
 /** In shorter words, one letter makes too many others; longer ones are no words. */
 const shortestWord = 5;
 const longestWord = 24;
-const mostCorrections = 3;
+const maxCorrections = 3;
 /** Corrections of the words of the open indexes. */
 const kept = createSharedCache<string, string[]>(5_000);
 
@@ -17,7 +17,7 @@ const kept = createSharedCache<string, string[]>(5_000);
 export function createSpelling(database: DatabaseSync): (word: string) => string[] {
   const find = database.prepare(
     `select v.term from json_each(?) as wanted join temp.vocabulary as v on v.term = wanted.value
-     order by v.doc desc, v.term limit ${mostCorrections}`,
+     order by v.doc desc, v.term limit ${maxCorrections}`,
   );
   return (text) => {
     const word = fold(text);

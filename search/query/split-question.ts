@@ -4,7 +4,7 @@ import type { SearchHit, SearchRequest } from './search-request.ts';
 
 /** Longest query that is split, in characters; a longer one quotes a text or code. */
 const longest = 500;
-const mostQuestions = 3;
+const maxQuestions = 3;
 
 /** Words that begin a question; an auxiliary only before its subject, so that "or is archived" begins none. */
 const questionStart = String.raw`(?:(?:how|what|where|when|why|which|who|whose)\b|(?:can|could|do|does|did|is|are|may|must|should|will|would)\s(?:i|we|you|it|there|they|one|the|an?|my)\b)`;
@@ -54,7 +54,7 @@ function questionsIn(query: string): string[] {
     .filter((question) => question !== '');
   const isCompound =
     questions.length > 1 &&
-    questions.length <= mostQuestions &&
+    questions.length <= maxQuestions &&
     questions.slice(1).every((question) => isQuestion.test(question)) &&
     questions.every(hasSubject);
   return isCompound ? questions : [];

@@ -36,20 +36,20 @@ interface Token {
 }
 
 const longestQuery = 200;
-const mostWords = 8;
+const maxWords = 8;
 /** With fewer letters, a beginning of a word matches too much. */
 const shortestBeginning = 2;
 /** Stemming removes endings, so that `installi` has to find `instal`. */
 const longestEnding = 5;
 const shortestStem = 3;
 /** Words that a beginning stands for, and terms of the index among which they are chosen. */
-const mostCompletions = 20;
-const mostTermsRead = 300;
-const mostCached = 5_000;
+const maxCompletions = 20;
+const maxTermsRead = 300;
+const maxCached = 5_000;
 /** Passages looked at per query: the first of the index, because ranking all of them takes too long on a large site. */
-const mostPassages = 200;
+const maxPassages = 200;
 /** Of a page whose title matches, all passages do. */
-const mostOfPages = 1_000;
+const maxDocumentPages = 1_000;
 
 /**
  * Returns the function that finds the titles and headings for what a reader types: those of pages first, and those that
@@ -65,17 +65,17 @@ export function createSuggester(
   const complete = database.prepare(
     `select term from (
        select term, count from common_terms where term >= ?1 and term < ?2 union
-       select term, doc from (select term, doc from temp.vocabulary where term >= ?1 and term < ?2 limit ${mostTermsRead})
-     ) order by count desc, term limit ${mostCompletions}`,
+       select term, doc from (select term, doc from temp.vocabulary where term >= ?1 and term < ?2 limit ${maxTermsRead})
+     ) order by count desc, term limit ${maxCompletions}`,
   );
-  const finding = (most: number, condition: string) =>
+  const finding = (limit: number, condition: string) =>
     database.prepare(
       `select p.path, p.title, p.metadata, c.anchor, c.headings
-       from (select rowid as id from chunk_text where chunk_text match ? limit ${most}) as found
+       from (select rowid as id from chunk_text where chunk_text match ? limit ${limit}) as found
        join chunks as c on c.id = found.id join pages as p on p.id = c.page where ${condition} order by c.id`,
     );
-  const findPages = finding(mostOfPages, 'c.ordinal = 0');
-  const findSections = finding(mostPassages, 'true');
+  const findPages = finding(maxDocumentPages, 'c.ordinal = 0');
+  const findSections = finding(maxPassages, 'true');
 
   const completions = new Map<string, Token | null>();
 
@@ -88,7 +88,7 @@ export function createSuggester(
     const terms = complete.all(start, `${start}\u{10ffff}`).map(({ term }) => String(term));
     // a whole word may have a stem that does not begin like it, as `canary` has `canari`
     const token = terms.length === 0 ? null : oneOf([...new Set([...terms, ...termsOf(word)])]);
-    if (completions.size >= mostCached) completions.clear();
+    if (completions.size >= maxCached) completions.clear();
     completions.set(start, token);
     return token;
   }
@@ -99,7 +99,7 @@ export function createSuggester(
     const last = /[\p{L}\p{M}\p{N}_]$/u.test(query) ? (words.pop() ?? '') : '';
     const whole = words
       .filter((word) => !stopWords.has(word) && !questionWords.has(word))
-      .slice(-mostWords)
+      .slice(-maxWords)
       .flatMap((word) => termsOf(word).flatMap((term) => oneOf([term]) ?? []));
     for (const token of [completionsOf(last), oneOf([...termsOf(last), ...stemsOf(last)])])
       if (token !== null) yield [...whole, token];

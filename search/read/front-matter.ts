@@ -73,7 +73,7 @@ export function tomlOf(text: string): unknown {
 /** Returns the value of a YAML or JSON text; undefined when it is malformed, or when `groups` is ambiguous. */
 export function parseYaml(text: string): unknown {
   try {
-    return readYaml(text, { mostAliases: 50, merge: true, onceOf: (key) => (isGroups(key) ? 'groups' : undefined) });
+    return readYaml(text, { maxAliases: 50, merge: true, onceOf: (key) => (isGroups(key) ? 'groups' : undefined) });
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { isRecord, textOf } from './front-matter.ts';
 
 const deepest = 5;
-const mostLines = 200;
+const maxLines = 200;
 /** Longest list of values, default or name, in characters. */
 const longestFact = 2_000;
 
@@ -59,7 +59,7 @@ function itemsOnce(schema: Record<string, unknown>): unknown {
 
 function listFields(api: Record<string, unknown>, found: unknown, lines: string[], depth: number): void {
   const schema = resolveReference(api, found);
-  if (!isRecord(schema) || depth > deepest || lines.length > mostLines) return;
+  if (!isRecord(schema) || depth > deepest || lines.length > maxLines) return;
   for (const key of ['allOf', 'oneOf', 'anyOf']) {
     const options = schema[key];
     if (Array.isArray(options)) for (const option of options.slice(0, 20)) listFields(api, option, lines, depth + 1);
@@ -68,7 +68,7 @@ function listFields(api: Record<string, unknown>, found: unknown, lines: string[
   if (!isRecord(schema.properties)) return;
   const required = Array.isArray(schema.required) ? schema.required : [];
   for (const [name, property] of Object.entries(schema.properties)) {
-    if (lines.length > mostLines) return;
+    if (lines.length > maxLines) return;
     const inner = resolveReference(api, property);
     const text = isRecord(inner) ? textOf(inner.description)?.replace(/\s+/g, ' ') : undefined;
     const facts = [describeSchema(api, inner), required.includes(name) ? 'required' : ''].filter(Boolean).join(', ');

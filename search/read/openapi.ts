@@ -26,8 +26,8 @@ const methods = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'tr
 const largestFile = 20_000_000;
 /** Longest details of an operation, and of all: operations may share schemas, which each of them describes. */
 const longestDetails = 200_000;
-const mostDetails = 64_000_000;
-const mostParameters = 500;
+const maxDetails = 64_000_000;
+const maxParameters = 500;
 
 /**
  * Returns the operations of an OpenAPI 2 or 3 or AsyncAPI 2 or 3 file, which may refer to other files; null for other files.
@@ -46,7 +46,7 @@ export function readOperations(
   if (!isOpenApi || !(isRecord(api.paths) || isRecord(api.webhooks))) return null;
   const base = trimEndSlashes(textOf(api.basePath) ?? '');
   const operations: Operation[] = [];
-  let left = mostDetails;
+  let left = maxDetails;
   for (const kind of ['paths', 'webhooks'] as const) {
     const items = api[kind];
     if (!isRecord(items)) continue;
@@ -100,7 +100,7 @@ function detailsOf(
   operation: Record<string, unknown>,
 ): string {
   const listed = [item.parameters, operation.parameters].flatMap((list) =>
-    Array.isArray(list) ? list.slice(0, mostParameters).map((found) => resolveReference(api, found)) : [],
+    Array.isArray(list) ? list.slice(0, maxParameters).map((found) => resolveReference(api, found)) : [],
   );
   // a parameter of the operation replaces that of the path
   const parameters = [...new Map(listed.map((found) => [keyOfParameter(found), found])).values()];

@@ -8,7 +8,7 @@ import { plainOperations } from './plain-operations.ts';
 import { operationPages, type OperationFile } from './operation-pages.ts';
 import { createAddressOf } from './page-addresses.ts';
 import { readPage } from './read-page.ts';
-import { mostSkipped, type SourcePage } from './source-page.ts';
+import { maxSkipped, type SourcePage } from './source-page.ts';
 import type { SourceFile } from './source-file.ts';
 
 export interface ReadPages<Page> {
@@ -120,7 +120,7 @@ export async function collectPages<Known extends KnownPage>(
     pages.set(page.path, page);
     report.formats.api = (report.formats.api ?? 0) + 1;
   }
-  report.skipped.splice(mostSkipped);
+  report.skipped.splice(maxSkipped);
   return { pages: [...pages.values()], layout, addresses: moved, report };
 }
 

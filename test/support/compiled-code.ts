@@ -5,11 +5,11 @@ import { join } from 'node:path';
 export const compiledCode = join(import.meta.dirname, '../../node_modules/.cache/docket/tests');
 
 /** Three times what all tests compile. */
-const mostFiles = 50_000;
+const maxFiles = 50_000;
 
 /** Global setup of vitest: Node never removes what it compiled of earlier sources. A process that loses it compiles again. */
 export function setup(): void {
-  boundFiles(compiledCode, mostFiles);
+  boundFiles(compiledCode, maxFiles);
 }
 
 /** Removes a folder that holds more files. */

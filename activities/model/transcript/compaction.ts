@@ -35,12 +35,12 @@ export interface CompactionCall {
 }
 
 /** Largest number of consecutive compactions while the job's tree does not change and no person says anything. */
-const mostWithoutChange = 3;
+const maxWithoutChange = 3;
 /** The newest steps are kept, as many as fit into this share of the context window. */
 const tailShare = 0.2;
 /** Messages of earlier turns are shortened if they fill more of it. */
 const quoteShare = 0.15;
-const mostTailSteps = 10;
+const maxTailSteps = 10;
 
 /**
  * Creates the function that replaces the older part of a conversation with the model's own notes and a ledger of its
@@ -57,10 +57,10 @@ export function createCompaction(deps: CompactionDeps) {
     const last = replaced.at(-1);
     if (last === undefined || (before?.turn === ref.turn && before.step === ref.step)) throw tooLong();
     const tree = await steps.latestTree(ref.jobId);
-    const earlier = await context.compactions(ref.jobId, mostWithoutChange);
+    const earlier = await context.compactions(ref.jobId, maxWithoutChange);
     const first = firstToWatch(ref.turn, job, transcript.prompts);
     const isVain = (one: Compaction) => one.turn === ref.turn && one.step >= first && one.tree === tree;
-    if (earlier.length === mostWithoutChange && earlier.every(isVain)) throw spiral();
+    if (earlier.length === maxWithoutChange && earlier.every(isVain)) throw spiral();
 
     const question = {
       system: summaryRules,
@@ -115,7 +115,7 @@ function tailOf(steps: StepRow[], window: number): number {
   let count = 0;
   for (const { response, toolResults } of steps.toReversed()) {
     room -= JSON.stringify([response?.content, toolResults]).length;
-    if (room < 0 || count === mostTailSteps) break;
+    if (room < 0 || count === maxTailSteps) break;
     count += 1;
   }
   // at least one step is replaced
@@ -140,7 +140,7 @@ function tooLong(): ApplicationFailure {
 
 function spiral(): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    `The agent was stopped because it filled its model's context window ${mostWithoutChange + 1} times without changing a file.`,
+    `The agent was stopped because it filled its model's context window ${maxWithoutChange + 1} times without changing a file.`,
     FailureType.NoProgress,
   );
 }

@@ -12,7 +12,7 @@ export interface TranscriptReaderDeps {
 }
 
 /** Limit for all cached jobs together. */
-const mostCharacters = 64e6;
+const maxCharacters = 64e6;
 /** Characters that are measured between two turns of the event loop. */
 const measuredAtOnce = 1e6;
 
@@ -48,7 +48,7 @@ export function createTranscriptReader({ steps, context }: TranscriptReaderDeps)
     kept.set(jobId, entry);
     characters += entry.characters;
     for (const oldest of kept.keys()) {
-      if (characters <= mostCharacters) return;
+      if (characters <= maxCharacters) return;
       forget(oldest);
     }
   }

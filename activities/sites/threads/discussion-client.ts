@@ -28,13 +28,13 @@ const listQuery = `query ($owner: String!, $name: String!, $size: Int!, $after: 
     }
   }
 }`;
-const threadQuery = `query ($owner: String!, $name: String!, $number: Int!, $most: Int!, $replies: Int!) {
+const threadQuery = `query ($owner: String!, $name: String!, $number: Int!, $max: Int!, $replies: Int!) {
   repository(owner: $owner, name: $name) {
     discussion(number: $number) {
       body
       author { login }
       answer { ...reply }
-      comments(first: $most) { nodes { ...reply replies(first: $replies) { nodes { ...reply } } } }
+      comments(first: $max) { nodes { ...reply replies(first: $replies) { nodes { ...reply } } } }
     }
   }
 }
@@ -126,8 +126,8 @@ export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOpt
     throw response.status === 200 ? notItsApi(api.forge) : failureOf(response);
   }
 
-  async function read(number: number, most: number): Promise<ThreadContent | null> {
-    const variables = { number, most, replies: repliesPerComment };
+  async function read(number: number, max: number): Promise<ThreadContent | null> {
+    const variables = { number, max, replies: repliesPerComment };
     const discussion = (await parsed(threadSchema, { query: threadQuery, variables }))?.discussion ?? null;
     if (discussion === null) return null;
     const { answer, comments } = discussion;
@@ -138,7 +138,7 @@ export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOpt
       ...(answer === null ? [] : [replyOf(answer, true)]),
       ...others.map((comment) => replyOf(comment, false)),
     ].filter((one) => one !== null);
-    return { text: discussion.body, isHtml: false, author: discussion.author, replies: replies.slice(0, most) };
+    return { text: discussion.body, isHtml: false, author: discussion.author, replies: replies.slice(0, max) };
   }
 
   return {
@@ -184,7 +184,7 @@ export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOpt
       isSettled: answerChosenAt !== null,
       isForAll: true,
       labels: node.labels?.nodes.map(({ name }) => name) ?? [],
-      read: (most) => read(number, most),
+      read: (max) => read(number, max),
     };
   }
 }

@@ -123,11 +123,11 @@ export function createForumClient({ url, egress, delayMs, signal }: ForumClientO
       isSettled,
       isForAll: one.visible !== false && one.archetype !== 'private_message',
       labels: one.tags ?? [],
-      read: (most) => read(id, most),
+      read: (max) => read(id, max),
     };
   }
 
-  async function read(id: number, most: number): Promise<ThreadContent | null> {
+  async function read(id: number, max: number): Promise<ThreadContent | null> {
     const response = await ask(`/t/${id}.json`);
     if (isRefusal(response)) return null;
     const found = parsed(topicSchema, response);
@@ -142,7 +142,7 @@ export function createForumClient({ url, egress, delayMs, signal }: ForumClientO
       author: question?.username ?? null,
       replies: [...accepted, ...others]
         .filter(isShown)
-        .slice(0, most)
+        .slice(0, max)
         .map((one) => replyOf(one, isAccepted(one))),
     };
   }

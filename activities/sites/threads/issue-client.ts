@@ -41,8 +41,8 @@ export function createIssueClient({ api, delayMs, signal }: ThreadClientOptions)
     return {
       ...issue,
       version: issue.changedAt,
-      async read(most) {
-        const found = replies === 0 ? [] : await repliesOf(issue.id, most);
+      async read(max) {
+        const found = replies === 0 ? [] : await repliesOf(issue.id, max);
         return (
           found && { text, isHtml: false, author, replies: found.map((reply) => ({ ...reply, isAccepted: false })) }
         );
@@ -50,12 +50,12 @@ export function createIssueClient({ api, delayMs, signal }: ThreadClientOptions)
     };
   }
 
-  async function repliesOf(id: string, most: number) {
-    const response = await ask({ path: forge.repliesPath(id, most) });
+  async function repliesOf(id: string, max: number) {
+    const response = await ask({ path: forge.repliesPath(id, max) });
     if (response.status === 404 || response.status === 410) return null;
     return parsed(forge.replies, response)
       .filter((reply) => reply !== null)
-      .slice(0, most);
+      .slice(0, max);
   }
 
   /** Yields a page of a list, in the first of these sizes that can be read. Returns whether another page follows. */

@@ -27,7 +27,7 @@ export interface IssueForge {
   /** Null for entries that are no issues. */
   list: z.ZodType<(ListedIssue | null)[]>;
   /** Replies up to a number, oldest first. */
-  repliesPath(id: string, most: number): string;
+  repliesPath(id: string, max: number): string;
   replies: z.ZodType<(IssueReply | null)[]>;
   /** Request that tells whether everyone may see the issues; null where listing them without a credential does. */
   access: { path: string; isPublic: z.ZodType<boolean> } | null;
@@ -90,7 +90,7 @@ export const issueForges: Record<HostedKind, IssueForge> = {
     listPath: ({ page, size, since, isClosed }) =>
       `/issues?${queryOf({ state: isClosed ? 'closed' : 'all', sort: 'updated', direction: 'desc', since, per_page: size, page })}`,
     list: z.array(issue),
-    repliesPath: (id, most) => `/issues/${id}/comments?per_page=${most}`,
+    repliesPath: (id, max) => `/issues/${id}/comments?per_page=${max}`,
     replies: z.array(comment),
     access: null,
   },
@@ -132,8 +132,8 @@ export const issueForges: Record<HostedKind, IssueForge> = {
           author: one.author?.username ?? null,
         })),
     ),
-    repliesPath: (id, most) =>
-      `/issues/${id}/notes?sort=asc&order_by=created_at&activity_filter=only_comments&per_page=${most}`,
+    repliesPath: (id, max) =>
+      `/issues/${id}/notes?sort=asc&order_by=created_at&activity_filter=only_comments&per_page=${max}`,
     replies: z.array(
       z
         .object({

@@ -80,7 +80,7 @@ interface Scene {
   skip(sentence: string): void;
 }
 
-const mostSkipped = 20;
+const maxSkipped = 20;
 const longestTitle = 300;
 const unavailableInRow = 5;
 
@@ -97,7 +97,7 @@ export async function readThreads(
   await using reader = createContentReader();
   const client = source.connect(until);
   const skipped: string[] = [];
-  const skip = (sentence: string) => void (skipped.length < mostSkipped && skipped.push(sentence));
+  const skip = (sentence: string) => void (skipped.length < maxSkipped && skipped.push(sentence));
   const state = await store.open(source, source.settings);
   let problem: string | null = null;
   try {

@@ -29,8 +29,8 @@ export type PageFetcher = (url: string) => Promise<FetchedPage>;
 /** Time for one page with its redirects, and for all pages of a batch. */
 const pageMs = 20_000;
 const batchMs = 3 * 60_000;
-const mostBytes = 2_000_000;
-const mostRedirects = 5;
+const maxBytes = 2_000_000;
+const maxRedirects = 5;
 const longestUrl = 2_048;
 const readerLimits = { atOnce: 2, waiting: 100, deadlineMs: 15_000, heapMb: 256 };
 const headers = {
@@ -87,7 +87,7 @@ export function createPageFetcher(
 
   async function request(first: URL, until: AbortSignal): Promise<{ url: URL; response: IncomingMessage }> {
     let url = first;
-    for (let hop = 0; hop <= mostRedirects; hop += 1) {
+    for (let hop = 0; hop <= maxRedirects; hop += 1) {
       const response = await egress.request(url, { headers, signal: until });
       const { statusCode: status = 502 } = response;
       if (status >= 200 && status < 300) return { url, response };
@@ -96,7 +96,7 @@ export function createPageFetcher(
       if (target === null) throw new ToolProblem(`${url.host} answered with status ${status}.`);
       url = checked(target, url);
     }
-    throw new ToolProblem(`${first.host} redirects more than ${mostRedirects} times.`);
+    throw new ToolProblem(`${first.host} redirects more than ${maxRedirects} times.`);
   }
 
   return async (text) => {
@@ -144,7 +144,7 @@ function refusalOf(host: string, hosts: readonly string[]): string {
 
 async function bodyOf(response: IncomingMessage, url: URL): Promise<Uint8Array> {
   try {
-    return await readBody(response, mostBytes);
+    return await readBody(response, maxBytes);
   } catch (error) {
     throw error instanceof BodyError ? new ToolProblem(`${url.href} ${error.message}.`) : error;
   }

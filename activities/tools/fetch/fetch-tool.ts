@@ -5,7 +5,7 @@ import { countText, cutToBytes, fenced, maxOutputBytes } from '../tool-output.ts
 import { ToolProblem } from '../tool-problem.ts';
 
 /** Room for the fence and the notes. */
-const mostBytes = maxOutputBytes - 4_096;
+const maxBytes = maxOutputBytes - 4_096;
 
 export const fetchTool = defineTool({
   description: describeFetch([]),
@@ -20,7 +20,7 @@ export const fetchTool = defineTool({
     const page = printable(Buffer.from(text.toWellFormed().trim()), Infinity);
     if (page === '') return `${url} has no text.`;
     if (offset >= page.length) throw new ToolProblem(`The page has only ${countText(page.length, 'character')}.`);
-    const shown = cutToBytes(page.slice(offset).toWellFormed(), mostBytes);
+    const shown = cutToBytes(page.slice(offset).toWellFormed(), maxBytes);
     const next = offset + shown.length;
     const output = fenced(url, shown);
     const left = page.length - next;

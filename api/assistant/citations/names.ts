@@ -21,7 +21,7 @@ const plural = /(?:ies|y|e?s)$/;
 const general: ReadonlySet<string> = new Set(
   'API CLI CPU CSS FAQ GUI HTML HTTP HTTPS JSON LLM REST SDK SQL URI URL XML'.split(' '),
 );
-const mostWords = 4;
+const maxWords = 4;
 /** Share of stop words among the words in lower case; texts with fewer are not English. */
 const leastStopWords = 0.25;
 
@@ -45,7 +45,7 @@ export function namesIn(text: string, { isHeading, isEnglish }: { isHeading: boo
       open = null;
       continue;
     }
-    if (open === null || begins || !/^[\s-]$/.test(gap) || open.words.length === mostWords)
+    if (open === null || begins || !/^[\s-]$/.test(gap) || open.words.length === maxWords)
       open = { text: '', words: [] };
     open.text = open.text === '' ? word : `${open.text} ${word}`;
     if (!isName) continue;

@@ -38,7 +38,7 @@ const load = createRequire(import.meta.url);
 /** Longest query embedded, in characters: about 500 tokens, as for passages. */
 const longestQuery = 2_000;
 /** Vectors of queries are short-lived: the same question comes again while it is typed, retried, or listed in pages. */
-const mostCached = 500;
+const maxCached = 500;
 
 export type QueryEmbedder = ReturnType<typeof createQueryEmbedder>;
 
@@ -54,7 +54,7 @@ export function createQueryEmbedder(deps: QueryEmbedderDeps) {
     const text = prefixed(queryPrefix, value);
     const { embedding } = await embed({ model, value: text, maxRetries: 0, abortSignal });
     for (const oldest of vectors.keys()) {
-      if (vectors.size < mostCached) break;
+      if (vectors.size < maxCached) break;
       vectors.delete(oldest);
     }
     vectors.set(value, embedding);

@@ -4,7 +4,7 @@ import type { SearchHit } from '../../../search/query/search-request.ts';
 import { createOptionalModel, type OptionalModelDeps } from './optional-model.ts';
 
 /** Passages that a reranking model reads, each up to this length in characters: about 500 tokens. */
-export const mostReranked = 50;
+export const maxReranked = 50;
 const longestPassage = 2_000;
 const longestQuery = 2_000;
 
@@ -24,7 +24,7 @@ export function createReranker({
 
   return async (query, hits, signal) => {
     if (hits.length < 2) return hits;
-    const read = hits.slice(0, mostReranked);
+    const read = hits.slice(0, maxReranked);
     const documents = read.map(textOf);
     const answer = await optional.ask(
       (abortSignal) => rerank({ model, query: query.slice(0, longestQuery), documents, maxRetries: 0, abortSignal }),

@@ -139,7 +139,7 @@ export function createAssistantParts({
   const rerank =
     rerankingModel === null ? null : createReranker({ model: rerankingModel, log, patienceMs: allTimes.rerankingMs });
   const searchPassages = createPassageSearch(embedQuery, rerank);
-  const budgetOf = (model: Pick<AnswerBudgetDeps, 'model' | 'modelName' | 'mostOutputTokens'>) =>
+  const budgetOf = (model: Pick<AnswerBudgetDeps, 'model' | 'modelName' | 'outputTokenLimit'>) =>
     createAnswerBudget({ ...model, spending: stores.answerSpending, prices, budgetMicros });
   const queries = createQueryRewriter({
     languageModel: models.languageModel,

@@ -19,7 +19,7 @@ const refresh = /^\s*\d{1,2}(?:\.\d*)?[;,\s]+(?:url\s*=\s*)?["']?([^"']+)/i;
 const closable =
   /<(\/?)(?:a|article|b|big|blockquote|code|desc|div|em|font|i|nobr|ol|pre|s|section|small|span|strike|strong|svg|table|tt|u|ul)[\s/>]/gi;
 /** Parsing takes time quadratic in the elements that are open at once. */
-const mostOpen = 200;
+const maxOpen = 200;
 
 /**
  * Reads the main content of an HTML page as Markdown, with what its head states as front matter. Returns null for
@@ -67,7 +67,7 @@ export function readWebPage(text: string, address: URL): WebPage | null {
 }
 
 function isReadable(text: string): boolean {
-  return text.length <= longestHtml && isDocument.test(text.slice(0, 20_000)) && mostOpenIn(text) <= mostOpen;
+  return text.length <= longestHtml && isDocument.test(text.slice(0, 20_000)) && maxOpenIn(text) <= maxOpen;
 }
 
 /** Returns where the head of a page leads within seconds; null for a page that stays or only reloads itself. */
@@ -117,7 +117,7 @@ function frontMatterOf(root: Root, metas: ReadonlyMap<string, string>): FrontMat
  * elements nested too deeply to be parsed.
  */
 export function webPageToMarkdown(text: string, address: URL): string | null {
-  if (mostOpenIn(text) > mostOpen) return null;
+  if (maxOpenIn(text) > maxOpen) return null;
   const root = fromHtml(text);
   const title = wordsOf(titleOf(root) ?? { type: 'element', tagName: 'title', properties: {}, children: [] }).trim();
   const main = mainContentOf(root);
@@ -150,7 +150,7 @@ const addedByForum: [parent: string, child: string][] = [
   ['lightbox', 'meta'],
 ];
 
-function mostOpenIn(text: string): number {
+function maxOpenIn(text: string): number {
   let open = 0;
   let most = 0;
   for (const match of text.matchAll(closable)) {

@@ -2,7 +2,7 @@ import { readIncludedPage } from '../front-matter.ts';
 import type { SourceFile } from '../source-file.ts';
 
 const deepest = 8;
-const mostIncludes = 500;
+const maxIncludes = 500;
 /** Longest page with its includes, in characters. */
 const longest = 1_000_000;
 
@@ -51,7 +51,7 @@ export function withIncludes(
 
   function included(match: RegExpExecArray, chain: string[]): string {
     const missing = syntax.missing?.(match) ?? '';
-    if (++uses > mostIncludes) return missing;
+    if (++uses > maxIncludes) return missing;
     const target = (match.groups?.target ?? match[1] ?? '').trim();
     const file = firstOf(syntax.resolve(target, chain.at(-1) ?? path));
     if (file === undefined || chain.includes(file.path) || chain.length > deepest) return missing;

@@ -106,12 +106,12 @@ const includesOf: Partial<Record<SourceFormat, IncludeSyntax>> = {
   restructuredtext: rstIncludes(),
 };
 
-const mostLinks = 5_000;
+const maxLinks = 5_000;
 const linkTarget = /\]\(([^()\s:]{1,500})\)/g;
 
 /** Replaces the links of a page to source files by the addresses of their pages. */
 function withPageLinks(text: string, { path, addressOf }: { path: string; addressOf: AddressOf }): string {
-  let left = mostLinks;
+  let left = maxLinks;
   return text.replace(linkTarget, (whole, target: string) => {
     const [name = '', anchor] = target.split('#', 2);
     if (name === '' || name.startsWith('/') || left-- <= 0) return whole;

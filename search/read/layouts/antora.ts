@@ -16,7 +16,7 @@ const families = {
   attachment: 'attachments',
   image: 'images',
 };
-const mostComponents = 100;
+const maxComponents = 100;
 
 interface Component {
   folder: string;
@@ -29,7 +29,7 @@ interface Component {
 /** Antora: a folder with `antora.yml` for each version of a component. */
 export function antoraLayout(files: SourceFiles): Layout | null {
   const components = configFilesOf(files, /(?:^|\/)antora\.ya?ml$/)
-    .slice(0, mostComponents)
+    .slice(0, maxComponents)
     .flatMap(({ file, folder }) => {
       const value = parseFile(file);
       const name = isRecord(value) ? textOf(value.name) : undefined;

@@ -6,7 +6,7 @@ const longest = 2_000_000;
 /** Length of all catalogs of a project, in characters. */
 const longestTotal = 50_000_000;
 const longestPart = 20_000;
-const mostLanguages = 100;
+const maxLanguages = 100;
 const catalogPath = /^([A-Za-z]{2,3}(?:[_-][A-Za-z0-9]{2,8})*(?:@[a-z]{1,20})?)\/LC_MESSAGES\/(.+)\.po$/;
 
 /** The translations of one domain into a language. */
@@ -30,7 +30,7 @@ export function readCatalogs(
     const [, language = '', domain = ''] =
       folder === undefined ? [] : (catalogPath.exec(file.path.slice(folder.length)) ?? []);
     const known = languages.get(language);
-    if (language === '' || (known === undefined && languages.size >= mostLanguages)) continue;
+    if (language === '' || (known === undefined && languages.size >= maxLanguages)) continue;
     const text = file.read();
     left -= text.length;
     if (text.length > longest || left < 0) continue;

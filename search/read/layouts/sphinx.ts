@@ -14,7 +14,7 @@ import { colonBlock, withBlocks } from './markup.ts';
 const extensions = ['.rst', '.md', '.markdown'];
 const toctree = /^([ \t]*)\.\. toctree::[ \t]*\n((?:[ \t]*\n|\1[ \t]+.*\n?)*)/gm;
 const mystToctree = /^(?:`{3,}|:{3,})\{toctree\}[ \t]*\n([^]*?)^(?:`{3,}|:{3,})[ \t]*$/gm;
-const mostPages = 50_000;
+const maxPages = 50_000;
 
 /** Sphinx: `conf.py`, of which only plain strings are read. */
 export function sphinxLayout(files: SourceFiles): Layout | null {
@@ -109,7 +109,7 @@ function excludedBy(config: string): (path: string) => boolean {
 function toctreesOf(files: SourceFiles, { top, root }: { top: string; root: string }): Navigation {
   const entries: Navigation['entries'] = new Map();
   const open: { page: string; groups: string[] }[] = [{ page: top + root, groups: [] }];
-  for (let next = open.pop(); next !== undefined && entries.size < mostPages; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined && entries.size < maxPages; next = open.pop()) {
     const { page, groups } = next;
     const file = fileOf(page, files);
     if (file === null || entries.has(page)) continue;

@@ -21,7 +21,7 @@ const jobs = Number(process.env['QUERY_JOBS'] ?? 10_000);
 const isMeasured = 'QUERY_JOBS' in process.env;
 const timeout = isMeasured ? 3_600_000 : 120_000;
 /** Maximum rows of a growing table that one plan node may read: the largest batch of a sweep, or the 2,000 questions of gaps. */
-const mostRows = isMeasured ? 3_000 : 1_500;
+const maxRows = isMeasured ? 3_000 : 1_500;
 
 let database: TestDatabase;
 let explained: ExplainedPool;
@@ -92,12 +92,12 @@ function costly(what: string): string[] {
     const statement = text.replaceAll(/\s+/g, ' ').trim();
     measured.push({ what, rows, ms, statement: statement.slice(0, 60) });
     const bound = readsMore.find((one) => one.what.test(`${what} ${statement}`));
-    if (bound !== undefined && rows > mostRows && rows <= bound.rows) {
+    if (bound !== undefined && rows > maxRows && rows <= bound.rows) {
       needed.add(bound.why);
       return [];
     }
     const found = [
-      ...(rows > mostRows ? [`reads ${rows} rows`] : []),
+      ...(rows > maxRows ? [`reads ${rows} rows`] : []),
       ...(scanned.length > 0 ? [`scans ${[...new Set(scanned)].join(', ')}`] : []),
     ];
     return found.length === 0 ? [] : [`${what} ${found.join(' and ')} in ${ms} ms: ${statement.slice(0, 220)}`];

@@ -18,7 +18,7 @@ export interface SentRequest {
 /** Requests that are under way together, and a collection of garbage, can add up to this; no more than that is excused. */
 const longestTogetherMs = 150;
 const tries = 3;
-const mostTried = 100;
+const maxTried = 100;
 const settleMs = 50;
 
 /** The holds of the API's log. */
@@ -31,7 +31,7 @@ export function suspectsOf(holds: Hold[], sent: SentRequest[]): SentRequest[] {
   const found = new Set<SentRequest>();
   for (const { time, cpuMs } of holds.toSorted((left, right) => right.cpuMs - left.cpuMs))
     for (const one of sent) if (one.startedMs <= time && one.endedMs >= time - cpuMs - settleMs) found.add(one);
-  return [...found].slice(0, mostTried);
+  return [...found].slice(0, maxTried);
 }
 
 /**

@@ -20,7 +20,7 @@ export interface KnownIds {
 }
 
 /** Of each kind of id, the newest are asked for. */
-const mostKnown = 200;
+const maxKnown = 200;
 const longestAnswer = 100_000;
 
 export function createKnownIds(): KnownIds {
@@ -35,7 +35,7 @@ export function createKnownIds(): KnownIds {
       for (const [id, prefix = ''] of text.matchAll(/\b(job_|whk_|dlv_|thr_|prj_|pr_|gap_)[0-9a-z]{20,40}\b/g)) {
         const ids = of(prefix).filter((one) => one.id !== id || one.projectId !== null);
         if (ids.some((one) => one.id === id)) continue;
-        known.set(prefix, [...ids, { id, projectId, webhookId }].slice(-mostKnown));
+        known.set(prefix, [...ids, { id, projectId, webhookId }].slice(-maxKnown));
       }
     },
     pick(prefix, random, fits = () => true) {

@@ -14,12 +14,12 @@ import { createRequestMaker } from './requests.ts';
 import { startFuzzStage, type FuzzStage } from './stage.ts';
 
 const inFlight = 8;
-const mostShown = 20;
+const maxShown = 20;
 /** Of those sent, the ones that holds of the event loop may be laid to. */
-const mostRemembered = 20_000;
+const maxRemembered = 20_000;
 const endPatienceMs = 180_000;
 /** Beside other work on the machine, the API refuses answers for a few seconds; its clients then ask again. */
-const mostTries = 30;
+const maxTries = 30;
 
 /**
  * Sends generated requests over all routes of a live service: API, worker, PostgreSQL and Temporal as they are in production.
@@ -50,13 +50,13 @@ export async function runFuzz({ requests: count, seed }: { requests: number; see
         isWhole: false,
       }));
     let answer = await ask();
-    for (let again = 0; isBusy(answer) && again < mostTries; again += 1) {
+    for (let again = 0; isBusy(answer) && again < maxTries; again += 1) {
       busy += 1;
       await delay(1_000);
       answer = await ask();
     }
     // of a long run those that took long, which are the ones under way at a hold
-    if (sent.length < mostRemembered || Date.now() - startedMs > 100)
+    if (sent.length < maxRemembered || Date.now() - startedMs > 100)
       sent.push({ request, startedMs, endedMs: Date.now() });
     increase(statuses, answer.status);
     increase(mutations, request.mutation.split(' ')[0] ?? '');
@@ -73,7 +73,7 @@ export async function runFuzz({ requests: count, seed }: { requests: number; see
   let left = count;
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
-      while (left > 0 && problems.length < mostShown) {
+      while (left > 0 && problems.length < maxShown) {
         left -= 1;
         await send();
       }
@@ -142,7 +142,7 @@ async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<
     const errors = text.split('\n').filter((line) => /^\{"level":(?:50|60),/.test(line));
     problems.push(...errors.map((line) => `logged as an error in ${place}: ${line.slice(0, 600)}`));
   }
-  return problems.slice(0, mostShown);
+  return problems.slice(0, maxShown);
 }
 
 function increase<Key>(counts: Map<Key, number>, key: Key): void {

@@ -14,22 +14,22 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a list of the API has no greatest length',
     file: 'api/sites/site-schemas.ts',
-    find: 'z.array(siteSchema).max(mostOfPage)',
+    find: 'z.array(siteSchema).max(maxPageSize)',
     replace: 'z.array(siteSchema)',
     ...described,
   },
   {
     name: 'a list within a list of the API has no greatest length',
     file: 'api/administration/usage-schemas.ts',
-    find: 'z.array(usedDay).max(mostUsageDays)',
+    find: 'z.array(usedDay).max(maxUsageDays)',
     replace: 'z.array(usedDay)',
     ...described,
   },
   {
     name: 'a page is longer than it may be asked for',
     file: 'api/administration/key-schemas.ts',
-    find: 'z.array(auditEntrySchema).max(mostOfPage)',
-    replace: 'z.array(auditEntrySchema).max(10 * mostOfPage)',
+    find: 'z.array(auditEntrySchema).max(maxPageSize)',
+    replace: 'z.array(auditEntrySchema).max(10 * maxPageSize)',
     ...described,
   },
   {
@@ -42,21 +42,21 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a session offers all projects',
     file: 'db/organizations/projects.ts',
-    find: 'order by created_at, id limit ${mostChoices}',
+    find: 'order by created_at, id limit ${maxChoices}',
     replace: 'order by created_at, id',
     ...lists,
   },
   {
     name: 'a session offers all sites',
     file: 'db/sites/sites.ts',
-    find: 'order by created_at, id limit ${mostChoices}',
+    find: 'order by created_at, id limit ${maxChoices}',
     replace: 'order by created_at, id',
     ...lists,
   },
   {
     name: 'all workers are listed',
     file: 'db/operations/operator-view.ts',
-    find: ' limit ${mostWorkers}',
+    find: ' limit ${maxWorkers}',
     replace: '',
     ...lists,
   },
@@ -105,7 +105,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a pull request shows all its commits',
     file: 'db/pull-requests/pull-requests.ts',
-    find: 'order by turn desc limit ${mostCommits}',
+    find: 'order by turn desc limit ${maxCommits}',
     replace: 'order by turn desc',
     ...lists,
   },
@@ -168,7 +168,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a body may have any number of values',
     file: 'lib/json-scan.ts',
-    find: 'values > mostValues',
+    find: 'values > maxValues',
     replace: 'values > 1e9',
     project: 'unit',
     tests: ['api/http/json-body'],
@@ -176,7 +176,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'more tasks wait for a thread than may',
     file: 'lib/threads/fair-line.ts',
-    find: 'if (size <= most) return;',
+    find: 'if (size <= maxSize) return;',
     replace: 'return;',
     project: 'unit',
     tests: ['lib/threads/thread-queue'],
@@ -199,8 +199,8 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a conversation takes any number of messages',
     file: 'db/sites/threads.ts',
-    find: 'mostMessages + 2 * mostUnderWay',
-    replace: '1000 * mostMessages',
+    find: 'maxMessages + 2 * maxInProgress',
+    replace: '1000 * maxMessages',
     ...threads,
   },
   {
@@ -213,7 +213,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a line of a provider holds any number of values',
     file: 'models/provider-fetch.ts',
-    find: 'values > mostMarks',
+    find: 'values > maxMarks',
     replace: 'values < 0',
     ...loop,
   },
@@ -249,7 +249,7 @@ export const boundMutations: Mutation[] = [
     name: 'a reader takes all answers of a process',
     file: 'api/access/request-access.ts',
     find: 'refusal: tooManyAnswers,',
-    replace: 'refusal: tooManyAnswers, ...{ most: Infinity },',
+    replace: 'refusal: tooManyAnswers, ...{ max: Infinity },',
     ...shares,
   },
   {

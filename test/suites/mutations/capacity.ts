@@ -206,7 +206,7 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'snapshots of the steps of a job have no bound',
     file: 'db/for-worker/snapshots.ts',
-    find: 'if (bytes > mostBytes) await pool',
+    find: 'if (bytes > maxBytes) await pool',
     replace: 'if (bytes === Infinity) await pool',
     ...steps,
   },
@@ -228,7 +228,7 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'an embedding model fills an index with long vectors',
     file: 'search/build/vectors.ts',
-    find: 'vector.length > mostDimensions ? null : unitOf(vector)',
+    find: 'vector.length > maxDimensions ? null : unitOf(vector)',
     replace: 'unitOf(vector)',
     project: 'unit',
     tests: ['search/build/vectors'],

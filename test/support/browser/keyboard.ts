@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 /** More than the elements of any page. */
-const mostTabs = 400;
+const maxTabs = 400;
 
 /**
  * Returns what is wrong with the focus: that it is nowhere, out of view, or not to be seen. Null if it is fine. Elements
@@ -36,7 +36,7 @@ function isFocused(target: Locator): Promise<boolean> {
 /** Presses Tab until the element has the focus. Throws if the focus is not visible on the way, or never gets there. */
 export async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   await target.waitFor();
-  for (let presses = 0; presses <= mostTabs; presses += 1) {
+  for (let presses = 0; presses <= maxTabs; presses += 1) {
     if (await isFocused(target)) return;
     await page.keyboard.press(key);
     const problem = await problemOfFocus(page);
@@ -71,7 +71,7 @@ export async function walkAround(page: Page): Promise<number> {
     const window = globalThis as { firstFocused?: Element | null };
     window.firstFocused = undefined as never;
   });
-  for (let presses = 1; presses <= mostTabs; presses += 1) {
+  for (let presses = 1; presses <= maxTabs; presses += 1) {
     await page.keyboard.press('Tab');
     const problem = await problemOfFocus(page);
     if (problem !== null) throw new Error(problem);

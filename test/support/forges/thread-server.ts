@@ -68,12 +68,12 @@ export async function startDiscussionServer(
     return { data: { repository: { discussions: { pageInfo, nodes } } } };
   }
 
-  function discussion({ number, most, replies }: { number: number; most: number; replies: number }) {
+  function discussion({ number, max, replies }: { number: number; max: number; replies: number }) {
     const one = byNumber.get(number);
     if (one === undefined)
       return { data: { repository: { discussion: null } }, errors: [{ type: 'NOT_FOUND', message: 'no such' }] };
     const answer = answerOf(one);
-    const nodes = (one.comments ?? []).slice(0, most).map((comment) => ({
+    const nodes = (one.comments ?? []).slice(0, max).map((comment) => ({
       ...commentOf(comment),
       replies: { nodes: (comment.replies ?? []).slice(0, replies).map(commentOf) },
     }));

@@ -7,8 +7,8 @@ import { namesOf, placeOf, type HugoContent, type HugoPlace } from './content.ts
 import type { SourceFiles } from '../layout.ts';
 
 const deepest = 10;
-const mostMenus = 50;
-const mostEntries = 10_000;
+const maxMenus = 50;
+const maxEntries = 10_000;
 const statesMenu = /^[ \t]*\[{0,2}["']?menus?\b/m;
 
 /** The position of a page in the menu, from the top down, and the names of the entries around it. */
@@ -52,14 +52,14 @@ export function readMenu(
   const menus = new Map<string, Map<string, MenuPart>>();
   for (const [language, own] of Map.groupBy(pages, ({ place }) => place.language)) {
     const entries = [...configured(menusIn(language ?? content.main), language), ...own.flatMap(statedBy)];
-    for (const [menu, found] of Map.groupBy(entries.slice(0, mostEntries), (entry) => entry.menu)) {
+    for (const [menu, found] of Map.groupBy(entries.slice(0, maxEntries), (entry) => entry.menu)) {
       const parts = menus.get(menu) ?? new Map<string, MenuPart>();
       addParts(parts, found);
       menus.set(menu, parts);
     }
   }
   const [best] = [...menus.values()]
-    .slice(0, mostMenus)
+    .slice(0, maxMenus)
     .filter((menu) => pages.filter(({ place }) => menuPartOf(place, menu) !== null).length * 2 > pages.length)
     .map((menu) => ({ menu, named: pages.filter(({ key }) => menu.has(key)).length }))
     .toSorted((a, b) => b.named - a.named);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 const { signal } = new AbortController();
-const machine = (name: string) => createLayerFiles({ directory: join(directory, name), mostBytes: 1e9 });
+const machine = (name: string) => createLayerFiles({ directory: join(directory, name), maxBytes: 1e9 });
 const write = async (folder: string, text: string) => {
   await writeFile(join(folder, 'layer.tar'), text);
   const { bytes, sha256 } = await inspectArchive(folder, { secrets: {}, signal });
@@ -29,12 +29,12 @@ const write = async (folder: string, text: string) => {
 
 const failureOf = (error: unknown) => (error instanceof Error && error.message === 'exit code 3' ? 'It failed.' : null);
 
-function layersOf(layerFiles: LayerFiles, ref: { projectId: string; key: string }, mostBytes = 1e9) {
+function layersOf(layerFiles: LayerFiles, ref: { projectId: string; key: string }, maxBytes = 1e9) {
   const layers = createEnvironmentLayerStore(database.pool);
   const build = vi.fn((folder: string, _claim?: LayerToBuild) => write(folder, `${ref.key} `.repeat(3_000_000)));
   const provide = (rememberMs = 0) =>
     provideLayer(
-      { layers, layerFiles, layerBounds: { mostLayers: 2, mostBytes } },
+      { layers, layerFiles, layerBounds: { maxLayers: 2, maxBytes } },
       { ref, signal, build, failureOf, rememberMs },
     );
   return { layers, build, provide };
@@ -62,8 +62,8 @@ it('is the last one of its project, whatever else the machine has kept since', a
   const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
   const layerFiles = machine('m');
   const { layers, provide } = layersOf(layerFiles, ref);
-  const deps = { layers, layerFiles, layerBounds: { mostLayers: 2, mostBytes: 1e9 } };
-  const last = (mostBytes: number) => lastLayer(deps, { projectId: ref.projectId, mostBytes, signal });
+  const deps = { layers, layerFiles, layerBounds: { maxLayers: 2, maxBytes: 1e9 } };
+  const last = (maxBytes: number) => lastLayer(deps, { projectId: ref.projectId, maxBytes, signal });
   const addPackages = async () =>
     layerFiles.add({ ...ref, key: 'mcp-1' }, await write(await layerFiles.begin(), 'programs of a server'));
   await addPackages();
@@ -104,7 +104,7 @@ it('is built by another when its builder is suspended, which then begins nothing
   };
   let isSuspended = true;
   const layers: typeof store = { ...store, hold: async (...claim) => isSuspended || store.hold(...claim) };
-  const layerBounds = { mostLayers: 2, mostBytes: 1e9 };
+  const layerBounds = { maxLayers: 2, maxBytes: 1e9 };
   const suspended = provideLayer(
     { layers, layerFiles: machine('i'), layerBounds },
     { ref, signal, build, failureOf, rememberMs: 0 },

@@ -26,7 +26,7 @@ it('the layers of an organization are bounded, and the least recently used of al
   const first = await buildProject(database.pool);
   const second = await buildProject(database.pool, { organizationId: first.organizationId });
   const foreign = await buildProject(database.pool);
-  const bounds = { mostLayers: 5, mostBytes: 250 };
+  const bounds = { maxLayers: 5, maxBytes: 250 };
   async function keep(ref: LayerRef, bytes = 100): Promise<void> {
     const claim = await store.claim({ ...ref, holdMs: 60_000, failureMs: 0 });
     if (claim.state !== 'claimed') throw new Error(claim.state);
@@ -73,7 +73,7 @@ it('a layer that no job has used for 30 days goes, and so does what a dead build
 
 it('a worker keeps the layers on its disk within its space, without those that were used last', async () => {
   const directory = temporaryDirectory();
-  const files = createLayerFiles({ directory, mostBytes: 250 });
+  const files = createLayerFiles({ directory, maxBytes: 250 });
   const minute = 60_000;
   async function keep(key: string): Promise<void> {
     const folder = await files.begin();

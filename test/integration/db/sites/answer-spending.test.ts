@@ -11,7 +11,7 @@ import { ofFile } from '../../../support/of-file.ts';
 const database = ofFile(createTestDatabase);
 beforeEach(() => untilEarlyIn('day'));
 
-const call = { mostMicros: 100, lostMicros: 10, siteMicros: null, organizationMicros: null };
+const call = { maxMicros: 100, lostMicros: 10, siteMicros: null, organizationMicros: null };
 
 /** Returns what the site and its organization have spent. */
 async function spentOf({ id, organizationId }: SiteRef): Promise<number[]> {

@@ -110,7 +110,7 @@ describe('a limit on money', () => {
       await database.pool.query('update jobs set organization_id = $1 where id = any($2)', [organizationId, ids]);
       const answers = createAnswerSpendingStore(database.pool);
       const site = await buildSite(database.pool, { organizationId });
-      const answer = { mostMicros: 9_000, lostMicros: 0, siteMicros: null, organizationMicros: budget };
+      const answer = { maxMicros: 9_000, lostMicros: 0, siteMicros: null, organizationMicros: budget };
       const held = await answers.hold(site, answer);
       if ('spent' in held) throw new Error('The answer was refused.');
       await answers.settle(site, held, 4_000);

@@ -5,7 +5,7 @@ import { brokenDocument, cleanDocument, deltasOf, known } from './documents.ts';
 import { addressesIn, normal, readers } from './readers.ts';
 
 const allowed = new Set([...known.values()].map(normal));
-const mostShown = 20;
+const maxShown = 20;
 
 /** Documents of a seed, by their numbers. */
 export interface DocumentRange {
@@ -48,7 +48,7 @@ function losses(before: string, after: string): string[] {
 export function checkDocuments({ first, count, seed }: DocumentRange): string[] {
   const problems: string[] = [];
   const random = createRandom(seed);
-  for (let number = first; number < first + count && problems.length < mostShown; number += 1) {
+  for (let number = first; number < first + count && problems.length < maxShown; number += 1) {
     const own = random.fork(number);
     const isClean = number % 4 === 3;
     const document = isClean ? cleanDocument(own) : brokenDocument(own);

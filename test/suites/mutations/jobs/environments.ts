@@ -172,7 +172,7 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'layers fill the disk of a worker',
     file: 'activities/environment/layer-files.ts',
-    find: 'if (bytes <= mostBytes || ',
+    find: 'if (bytes <= maxBytes || ',
     replace: 'if (bytes > 0 || ',
     ...eviction,
   },
@@ -193,7 +193,7 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'a project exceeds the limits of the operator',
     file: 'activities/environment/environment-settings.ts',
-    find: 'return Math.min(wanted, most);',
+    find: 'return Math.min(wanted, max);',
     replace: 'return wanted;',
     ...settings,
   },

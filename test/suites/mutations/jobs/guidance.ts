@@ -57,7 +57,7 @@ export const guidanceMutations: Mutation[] = [
   {
     name: 'a file of guidance has no limit',
     file: 'activities/model/read-beginning.ts',
-    find: 'maxBytes: most + 1 });',
+    find: 'maxBytes: max + 1 });',
     replace: 'maxBytes: 1_000_000 });\n  if (file !== null) return maskSecrets(file.toString());',
     ...guidance,
   },

@@ -8,7 +8,7 @@ export const answerMoneyMutations: Mutation[] = [
   {
     name: "a site's budget is exceeded by one call",
     file: 'db/sites/answer-spending.ts',
-    find: 'ofSite.spent + mostMicros > siteMicros',
+    find: 'ofSite.spent + maxMicros > siteMicros',
     replace: 'ofSite.spent >= siteMicros',
     ...money,
   },

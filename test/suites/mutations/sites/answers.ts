@@ -120,7 +120,7 @@ export const answerMutations: Mutation[] = [
   {
     name: 'a question refers to the whole conversation',
     file: 'search/query/referred-texts.ts',
-    find: 'if (referred.length === mostTexts || ',
+    find: 'if (referred.length === maxTexts || ',
     replace: 'if (',
     ...referred,
   },
