@@ -40,7 +40,7 @@ export interface AttemptScope {
 export type Attempt = <Result>(scope: AttemptScope, work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
 
 const heartbeatIntervalMs = 500;
-const longestBackoffMs = 60_000;
+const maxBackoffMs = 60_000;
 
 /**
  * Creates the frame that every activity runs in. It sends heartbeats, handles cancellation, and converts errors into
@@ -100,7 +100,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const isFinal = failures !== null && tolerated !== null && failures > tolerated;
     log.warn('attempt failed', { category, failures, isFinal, cause: redact(describe(error)) });
     if (isFinal) return ApplicationFailure.nonRetryable(redact(message), category);
-    const backoffMs = failures === null ? undefined : Math.min(retryBaseMs * 2 ** (failures - 1), longestBackoffMs);
+    const backoffMs = failures === null ? undefined : Math.min(retryBaseMs * 2 ** (failures - 1), maxBackoffMs);
     return ApplicationFailure.create({
       message: redact(message),
       type: category,

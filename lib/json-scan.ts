@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 export interface JsonLimits {
   /** Deepest accepted nesting. */
-  deepest: number;
+  maxDepth: number;
   maxValues: number;
 }
 
@@ -27,7 +27,7 @@ const closing = 0x7d;
  * that nests too deep or exceeds the limit of values or names: parsing takes time by their number, validating even
  * more. The bytes that matter are ASCII, so UTF-8 needs no decoding.
  */
-export function createJsonScan({ deepest, maxValues }: JsonLimits): (chunk: Uint8Array) => string | null {
+export function createJsonScan({ maxDepth, maxValues }: JsonLimits): (chunk: Uint8Array) => string | null {
   let depth = 0;
   let values = 0;
   let hash = seed;
@@ -55,7 +55,7 @@ export function createJsonScan({ deepest, maxValues }: JsonLimits): (chunk: Uint
       else if ((byte | braceBit) === opening) {
         depth += 1;
         values += 1;
-        if (depth > deepest) return `is nested deeper than ${deepest} levels`;
+        if (depth > maxDepth) return `is nested deeper than ${maxDepth} levels`;
       } else if ((byte | braceBit) === closing) depth -= 1;
     }
     if (names.size + escapedNames > maxNames) return `has more than ${maxNames} different names`;

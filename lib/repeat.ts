@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 /** A process that has just started has other work to do first. */
-const longestFirstWaitMs = 1_000;
+const maxFirstWaitMs = 1_000;
 
 interface Chore {
   name: string;
@@ -39,7 +39,7 @@ export function repeat({
   let isStopped = false;
   let hasFailed = false;
   let round = Promise.resolve();
-  let timer = begin(Math.min(everyMs, longestFirstWaitMs));
+  let timer = begin(Math.min(everyMs, maxFirstWaitMs));
 
   function begin(afterMs: number): NodeJS.Timeout {
     return setTimeout(() => (round = run()), afterMs);

@@ -11,7 +11,7 @@ const maxConcurrent = 4 * 1024 * 1024;
 /** Bytes parsed per turn of the event loop; a longer line is parsed whole. */
 const bytesPerTurn = 2 * 1024;
 /** A line of a stream is parsed at once: it is one frame, with all arguments of a call at most. */
-const longestLine = 1024 * 1024;
+const maxLineLength = 1024 * 1024;
 /** Most characters of a line that may start a value. */
 const maxMarks = 20_000;
 
@@ -83,7 +83,7 @@ function createLineLimit(): (chunk: Uint8Array) => boolean {
       }
       length += 1;
       if (marks.has(byte)) values += 1;
-      if (length > longestLine || values > maxMarks) return false;
+      if (length > maxLineLength || values > maxMarks) return false;
     }
     return true;
   };

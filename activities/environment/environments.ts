@@ -57,7 +57,7 @@ interface Turn {
 }
 
 /** Largest part of a setup's disk that may hold package caches; above it they hold what nothing needs any more. */
-const largestCache = 0.5;
+const maxCacheShare = 0.5;
 
 /** A setup that may have to run, with everything that it needs. */
 interface Setup extends Turn {
@@ -174,7 +174,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
   /** Runs setup with the package caches of the project, or without them if there is no room. */
   async function build(setup: Setup, folder: string, claim: LayerToBuild): Promise<StoredLayer> {
     const { job, settings, spentMs, signal } = setup;
-    const maxBytes = settings.setup.limits.diskBytes * largestCache;
+    const maxBytes = settings.setup.limits.diskBytes * maxCacheShare;
     const last = await lastLayer(deps, { projectId: job.projectId, maxBytes, signal });
     // both attempts together, so that the whole ends within the time of its activity
     const time = { leftMs: Math.max(1, settings.setup.seconds * 1_000 - spentMs) };

@@ -35,11 +35,11 @@ async function eachPart(
 }
 
 /** Shorter parts of base64 occur by chance. */
-const shortestBase64 = 8;
+const minBase64Length = 8;
 
 /** Returns a secret as programs store it: as it is, and in base64, as logins of Docker and npm do. */
 function writtenForms(value: string): string[] {
-  return [value, ...base64Cores(value).filter(({ length }) => length >= shortestBase64)];
+  return [value, ...base64Cores(value).filter(({ length }) => length >= minBase64Length)];
 }
 
 /** Returns the size and hash of an archive, and the name of the first secret whose value it contains. */

@@ -43,7 +43,7 @@ const holdMs = 2_000;
 const extendEveryMs = 500;
 const lookAgainMs = 500;
 /** Largest part of an organization's space that one layer may take. */
-const largestPart = 0.5;
+const maxLayerShare = 0.5;
 
 /**
  * Returns a layer on this machine: from an earlier job, from the database, or by building it. Concurrent callers on any
@@ -124,7 +124,7 @@ async function buildLayer(
   };
   try {
     const stored = local ?? (await buildHere(layerFiles, { ref, build: (folder) => build(folder, claim) }));
-    const maxBytes = layerBounds.maxBytes * largestPart;
+    const maxBytes = layerBounds.maxBytes * maxLayerShare;
     const isStored = await uploadArchive(layers, { id, folder: stored.folder, maxBytes, signal });
     if (isStored) await layers.complete({ id, description: stored.layer, ...layerBounds });
     return { ...stored, source: local === null ? 'setup' : 'machine' };

@@ -5,7 +5,7 @@ import type { FoundPullRequest } from './ensure-pull-request.ts';
 import { createHostedForge } from './hosted-forge.ts';
 import { conflictWith, type Obstacle } from './merge-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
-import { linkSchema, longestPage, pageOf } from './forge-http.ts';
+import { linkSchema, maxPageSize, pageOf } from './forge-http.ts';
 import { repositoryPath } from './repository-path.ts';
 import { ForgeError, type Forge, type PullRequest, type PullRequestDraft } from './forge.ts';
 import { githubUrlOf } from './github-address.ts';
@@ -115,7 +115,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
     async find(draft) {
       const { head } = draft;
       const found = await answered(pageOf(pullRequestSchema), draft, (target) => (octokit, request) => {
-        const filter = { head: `${target.owner}:${head}`, state: 'all' as const, per_page: longestPage };
+        const filter = { head: `${target.owner}:${head}`, state: 'all' as const, per_page: maxPageSize };
         return octokit.rest.pulls.list({ ...target, ...filter, request });
       });
       // servers that only resemble GitHub ignore the filter

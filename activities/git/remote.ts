@@ -31,7 +31,7 @@ const transportsOf = {
 } as const satisfies Record<string, readonly Transport[]>;
 const listingTimeoutMs = 2 * 60_000;
 /** Enough for a few refs by name, and for those whose names end with one of them. */
-const longestListing = 1024 * 1024;
+const maxListingBytes = 1024 * 1024;
 /** Allowance for each listed ref, in bytes. */
 const usualRef = 200;
 
@@ -118,7 +118,7 @@ export async function listRemote(
   const { stdout, truncated } = await git.run({
     gitDir,
     args: ['ls-remote', '--quiet', '--symref', ...uploadPackOf(access.repository), access.repository, ...names],
-    maxOutputBytes: longestListing,
+    maxOutputBytes: maxListingBytes,
     timeoutMs: listingTimeoutMs,
     ...remoteCall(access),
   });

@@ -5,7 +5,7 @@ import type { JobBranchStore } from '../../db/for-worker/job-branches.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { ProjectRepositoryWriter } from '../../db/for-worker/projects/project-repository.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
-import { longestName, maxBranches, maxDocuments } from '../../db/organizations/project-repository.ts';
+import { maxNameLength, maxBranches, maxDocuments } from '../../db/organizations/project-repository.ts';
 import type { PreparedTurn, TurnRef } from '../../workflows/contract/job.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
@@ -86,7 +86,7 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
   /** Keeps what the repository has, for suggestions in the form of the next job. */
   async function storeNames(job: JobRow, base: RepositoryAccess & { commit: string }): Promise<void> {
     // a name may contain a secret, as everything in a repository may
-    const isPlain = (name: string) => name.length <= longestName && redact(name) === name;
+    const isPlain = (name: string) => name.length <= maxNameLength && redact(name) === name;
     // those of jobs are known from the jobs
     const isOwn = (branch: string) => branch.startsWith('docket/');
     const isWanted = (path: string) => isDocument.test(path) && isPlain(path);

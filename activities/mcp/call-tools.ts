@@ -29,9 +29,9 @@ export interface ToolCaller extends AsyncDisposable {
 
 /** Timeout of all calls of a batch, which must end before its activity times out. */
 const batchMs = 4 * 60_000;
-const longestCallMs = 60_000;
-const leastMs = 1_000;
-const longestRefusal = 2_000;
+const maxCallMs = 60_000;
+const minMs = 1_000;
+const maxRefusalLength = 2_000;
 const callSchema = z.object({ output: z.object({ text: z.string(), isError: z.boolean() }).nullable() });
 const unknownOutcome: ToolOutput = {
   text: 'This call was sent, but its result was lost, so it is unknown whether it took effect. It was not repeated. Check first.',
@@ -53,7 +53,7 @@ export function createToolCaller(
     const values = [...(credentials[name] ?? [])];
     secrets.learn(job.project.id, secretsOfValues(values));
     // calls end before the server
-    const lifeMs = Math.max(leastMs, endAt - Date.now()) + leastMs;
+    const lifeMs = Math.max(minMs, endAt - Date.now()) + minMs;
     // most jobs have no servers, and a worker that starts should not load the protocol
     const { openMcpSession } = await import('./mcp-session.ts');
     return openMcpSession(access, { job, server, values, lifeMs, signal });
@@ -72,13 +72,12 @@ export function createToolCaller(
   async function ask(pinned: PinnedTool, input: Record<string, unknown>): Promise<ToolOutput> {
     const { server, tool, hash } = pinned;
     try {
-      if (endAt - Date.now() < leastMs)
-        throw new McpProblem('was not called: the time for calls of this answer is over');
+      if (endAt - Date.now() < minMs) throw new McpProblem('was not called: the time for calls of this answer is over');
       const session = await sessionOf(server);
       const today = session.tools.get(tool);
       if (today === undefined || hashOfTool(today) !== hash)
         throw new McpProblem('has changed this tool since the turn began, so it was not called');
-      const result = await session.call(tool, input, Math.max(leastMs, Math.min(longestCallMs, endAt - Date.now())));
+      const result = await session.call(tool, input, Math.max(minMs, Math.min(maxCallMs, endAt - Date.now())));
       return { text: resultText(server, result), isError: result.isError === true };
     } catch (error) {
       signal.throwIfAborted();
@@ -113,7 +112,7 @@ export function createToolCaller(
 }
 
 function refusalOf(server: string, { code, message }: McpRefusal): string {
-  return `The call was refused (${code}).\n${fenced(`the MCP server ${server}`, cutToBytes(message.toWellFormed(), longestRefusal))}`;
+  return `The call was refused (${code}).\n${fenced(`the MCP server ${server}`, cutToBytes(message.toWellFormed(), maxRefusalLength))}`;
 }
 
 const maxItems = 200;

@@ -18,7 +18,7 @@ export interface McpFetchOptions {
 
 /** Limits of one response. */
 export const maxBytes = 4 * 1024 * 1024;
-export const jsonLimits = { deepest: 64, maxValues: 50_000 };
+export const jsonLimits = { maxDepth: 64, maxValues: 50_000 };
 /** All responses of one session. Parsing them takes time that the jobs of others need. */
 const maxSessionBytes = 4 * maxBytes;
 

@@ -49,9 +49,9 @@ export interface PinDeps extends McpAccess {
 const maxTools = 128;
 /** Longest definitions of all tools together, in characters: the model reads them in every call. */
 const maxCharacters = 200_000;
-const longestDescription = 2_000;
+const maxDescriptionLength = 2_000;
 /** Longest part of a tool's name in a notice. */
-const longestName = 64;
+const maxNameLength = 64;
 const openTimeoutMs = 20_000;
 /** For a server that runs as a command, which may download its program first. */
 const startTimeoutMs = 90_000;
@@ -137,7 +137,7 @@ function pinnedOf(server: McpServer, tools: ReadonlyMap<string, ServerTool>): Li
 
 /** Adds the name of a tool to a problem, unless it cannot be shown. */
 function called(problem: string, name: string): string {
-  return /^[!-~][ -~]*$/.test(name) ? `${problem}: ${name.slice(0, longestName)}` : problem;
+  return /^[!-~][ -~]*$/.test(name) ? `${problem}: ${name.slice(0, maxNameLength)}` : problem;
 }
 
 function pinnedTool(
@@ -155,7 +155,7 @@ function pinnedTool(
     server,
     tool: own,
     name,
-    description: description.slice(0, longestDescription).toWellFormed(),
+    description: description.slice(0, maxDescriptionLength).toWellFormed(),
     inputSchema,
     isReadOnly: readOnly === 'all' || (readOnly === 'annotated' && isAnnotated),
     hash: hashOfTool(tool),

@@ -11,9 +11,9 @@ export interface ToolSchema {
 }
 
 const maxNodes = 500;
-const deepest = 12;
+const maxDepth = 12;
 const maxChoices = 100;
-const longestText = 1_000;
+const maxTextLength = 1_000;
 /** Providers reject a request with other names. */
 const propertyName = /^[A-Za-z0-9_.-]{1,64}$/;
 const typeNames = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;
@@ -65,7 +65,7 @@ export function toolSchema(schema: unknown): ToolSchema {
   }
 
   function schemaOf(given: unknown, before: ReadonlySet<string>, depth: number): JSONSchema7 {
-    if (depth > deepest) throw tooComplex();
+    if (depth > maxDepth) throw tooComplex();
     const { node, open } = resolved(given, before);
     const types = typesOf(node);
     const choices = choicesOf(node).map((choice) => schemaOf(choice, open, depth + 1));
@@ -224,11 +224,11 @@ function isUsual(name: string): boolean {
 }
 
 function described({ description }: Node): JSONSchema7 {
-  return typeof description === 'string' ? { description: description.slice(0, longestText).toWellFormed() } : {};
+  return typeof description === 'string' ? { description: description.slice(0, maxTextLength).toWellFormed() } : {};
 }
 
 function isScalar(value: unknown): value is string | number | boolean | null {
-  if (typeof value === 'string') return value.length <= longestText && value.isWellFormed();
+  if (typeof value === 'string') return value.length <= maxTextLength && value.isWellFormed();
   return value === null || typeof value === 'boolean' || Number.isFinite(value);
 }
 

@@ -66,7 +66,7 @@ export interface AskModelDeps {
 
 const noImages: ReadImages = () => Promise.resolve(new Map());
 /** Longest accepted answer, in characters: more than 128,000 tokens. */
-const longestAnswer = 600_000;
+const maxAnswerLength = 600_000;
 /** Largest number of calls of one answer that are run. */
 const maxCalls = 100;
 /** An answer with more calls is rejected. */
@@ -131,7 +131,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
           streamed += part.delta.length;
           if (scan(Buffer.from(part.delta)) !== null) throw tooLong();
         }
-        if (streamed > longestAnswer || called > maxCallsSent) throw tooLong();
+        if (streamed > maxAnswerLength || called > maxCallsSent) throw tooLong();
         if (part.type === 'text-delta') onText?.(part.text);
         if (part.type === 'error') throw part.error;
         if (part.type === 'abort') throw new UnusableAnswerError('The answer ended early.');
@@ -147,7 +147,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       if (problem !== null) throw problem;
       const content = answer.response.messages.find(({ role }) => role === 'assistant')?.content ?? [];
       const receivedCharacters = JSON.stringify(content).length;
-      if (receivedCharacters > longestAnswer) throw tooLong();
+      if (receivedCharacters > maxAnswerLength) throw tooLong();
       const length = { sentCharacters: lengthOf(question), receivedCharacters };
       const details = usedTokens(reportedUsage(usage), length);
       return {

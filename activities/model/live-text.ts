@@ -21,9 +21,9 @@ export interface SpokenText {
 }
 
 /** In UTF-16 code units: an event of this length fits its limit whatever the characters are. */
-const longestChunk = 2_000;
+const maxChunkLength = 2_000;
 /** Longest text that is redacted while it streams; the beginning of a possible secret is examined repeatedly. */
-const longestText = 64_000;
+const maxTextLength = 64_000;
 
 /**
  * Appends at most once per interval. A database failure does not affect the model call: the text waits for the next
@@ -48,7 +48,7 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
     offset += text.length;
   }
 
-  const isLong = () => length > longestText;
+  const isLong = () => length > maxTextLength;
 
   function take(): void {
     const text = raw;
@@ -105,5 +105,5 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
 
 /** Cuts a text into the chunks that events hold; `offset` is its position within the attempt. */
 export function liveChunksOf(text: string, offset = 0): LiveChunk[] {
-  return Array.from(textChunks(text, longestChunk), (chunk) => ({ ...chunk, offset: offset + chunk.offset }));
+  return Array.from(textChunks(text, maxChunkLength), (chunk) => ({ ...chunk, offset: offset + chunk.offset }));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
-import { longestGuidance, maxSkills, skillDescriptionSchema, skillNameSchema } from '../../lib/inputs/guidance.ts';
+import { maxGuidanceLength, maxSkills, skillDescriptionSchema, skillNameSchema } from '../../lib/inputs/guidance.ts';
 import { readFrontMatter } from '../../search/read/front-matter.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
@@ -36,7 +36,7 @@ export async function skillsIn(
   const paths = files.filter((path) => rank(path) !== -1).toSorted((one, other) => rank(one) - rank(other));
   const skills = new Map<string, Skill>();
   for (const path of paths.slice(0, maxSkills.repository)) {
-    const text = await readBeginning(deps, { access, commit, path, max: longestGuidance });
+    const text = await readBeginning(deps, { access, commit, path, max: maxGuidanceLength });
     const parsed = describedSchema.safeParse(describedIn(path, text ?? ''));
     if (parsed.success && !skills.has(parsed.data.name)) skills.set(parsed.data.name, { ...parsed.data, path });
   }
@@ -74,7 +74,7 @@ export function createSkillReader(
       const contents = z.record(z.string(), z.string()).safeParse(await effects.newest({ ...ref, effect: 'skills' }));
       return contents.data?.[name] ?? '';
     }
-    const text = await readBeginning(deps, { access, commit: commit ?? '', path, max: longestGuidance });
+    const text = await readBeginning(deps, { access, commit: commit ?? '', path, max: maxGuidanceLength });
     return readFrontMatter(text ?? '').body.trim();
   }
 }

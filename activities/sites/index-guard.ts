@@ -4,7 +4,7 @@ import { findsExpected } from '../../search/query/finds-expected.ts';
 
 /** Lost questions that a refusal names. */
 const maxNamed = 3;
-const longestNamed = 100;
+const maxQuestionLength = 100;
 
 /**
  * Asks the questions of a guard in the current and in the new index, without a model. Returns why the new one is worse
@@ -29,7 +29,7 @@ export async function problemWithIndex(
     const findsNow = findsExpected(after, question, baseUrl);
     if (finds) foundBefore += 1;
     if (findsNow) foundAfter += 1;
-    if (finds && !findsNow) lost.push(`“${question.text.slice(0, longestNamed)}”`);
+    if (finds && !findsNow) lost.push(`“${question.text.slice(0, maxQuestionLength)}”`);
   }
   if (questions.length === 0 || (foundBefore - foundAfter) / questions.length <= margin) return null;
   const more = lost.length > maxNamed ? ` and ${lost.length - maxNamed} more` : '';

@@ -25,7 +25,7 @@ const effect = 'check';
 /** How often one turn reports a failed check to the agent before its work is published as a draft. */
 export const maxChecks = 3;
 /** Longest output in prompts and in the database, in characters. */
-const longestText = 12_000;
+const maxTextLength = 12_000;
 
 export interface FinishedBatch {
   ref: StepRef;
@@ -92,7 +92,7 @@ async function tryCheck(batch: FinishedBatch, command: string, tries: CheckTry[]
   const call = { command, timeoutMs: maxSeconds * 1_000, toolCallId, heading: `$ ${command}\n` };
   const end = (await runCommand?.(call)) ?? null;
   if (end === null) return { ...one, passed: false, text: 'There was no time left to run it.' };
-  return { ...one, passed: end.exitCode === 0, text: maskSecrets(describeEnd(end)).slice(0, longestText) };
+  return { ...one, passed: end.exitCode === 0, text: maskSecrets(describeEnd(end)).slice(0, maxTextLength) };
 }
 
 /** Reports whether the agent ran the check itself, as the last call of the batch that could change a file. */

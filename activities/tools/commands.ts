@@ -29,7 +29,7 @@ export interface CommandImages extends Images {
 /** Timeout of all commands of a batch, which must end before its activity times out. */
 const batchMs = 8 * 60_000;
 /** A command with less time left is not started. */
-const leastMs = 1_000;
+const minMs = 1_000;
 
 export const overDiskLimit = 'A command exceeded its disk limit.';
 
@@ -72,7 +72,7 @@ export function createCommandRunner(
   let hasFilledDisk = false;
   async function runCommand(call: CommandCall): Promise<CommandEnd | null> {
     const leftMs = endAt - Date.now();
-    if (sandbox === null || leftMs < leastMs) return null;
+    if (sandbox === null || leftMs < minMs) return null;
     const timeoutMs = Math.min(call.timeoutMs, maxSeconds * 1_000, leftMs);
     const root = await rootOf(images, place, context.signal);
     const live = watch?.(call);

@@ -30,7 +30,7 @@ const unseenCharacters = 4 * 1024;
 /** Text that may begin a secret is examined again with each sample, so that a longer one is skipped. */
 const maxHeld = 16 * 1024;
 /** An unfinished line this long is shown. */
-const longestLine = 2_000;
+const maxLineLength = 2_000;
 const lineFeed = 0x0a;
 const nothing = Buffer.alloc(0);
 
@@ -130,7 +130,7 @@ export function createLiveOutput({ createRedactor, append, heading = '', interva
       if (isRefused || isEnding) return;
       if (skipped > 0) skip(skipped);
       const output = Buffer.concat([line, bytes]);
-      const end = output.length > longestLine ? output.length : output.lastIndexOf(lineFeed) + 1;
+      const end = output.length > maxLineLength ? output.length : output.lastIndexOf(lineFeed) + 1;
       line = output.subarray(end);
       take(output.subarray(0, end));
       schedule();

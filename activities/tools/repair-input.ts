@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { createJsonScan } from '../../lib/json-scan.ts';
 
 /** Limits of a call's arguments; parsing and validating them takes time by the number of values. */
-export const argumentLimits = { deepest: 100, maxValues: 5_000 };
+export const argumentLimits = { maxDepth: 100, maxValues: 5_000 };
 
 /** A value inside of another one can be of the wrong form only after the outer one was read. */
 const maxPasses = 3;

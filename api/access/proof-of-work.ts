@@ -22,7 +22,7 @@ export interface ProofOfWorkDeps {
 }
 
 /** Some 16,000 hashes. */
-const leastBits = 14;
+const minBits = 14;
 /** Some 4 million hashes. */
 const maxBits = 22;
 const validMs = 30 * 60_000;
@@ -66,7 +66,7 @@ export function createProofOfWork({ pepper, limiter, addressOf, now = Date.now }
       ]);
       const free = [calm.key.free, calm.address.free];
       const extra = answers.map(({ remaining }, at) => doublings((unlimited - remaining) / (free[at] ?? 1)));
-      const bits = hasCaptcha ? 0 : Math.min(maxBits, leastBits + extra.reduce((sum, one) => sum + one, 0));
+      const bits = hasCaptcha ? 0 : Math.min(maxBits, minBits + extra.reduce((sum, one) => sum + one, 0));
       const until = now() + validMs;
       const id = randomBytes(9).toString('base64url');
       const content = { id, key: keyId, origin: request.headers.origin ?? null, bits, until, captcha: hasCaptcha };

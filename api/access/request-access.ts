@@ -60,9 +60,9 @@ export interface RequestAccessDeps {
 /** Most paths of readers name a site. */
 const siteParams = z.object({ domain: z.string() });
 
-/** An address may have 1% of its daily answers in progress at once, but at least `fewestAnswers`. */
+/** An address may have 1% of its daily answers in progress at once, but at least `minAnswers`. */
 const answersPerDay = 100;
-const fewestAnswers = 100;
+const minAnswers = 100;
 
 /** Creates the key and session checks and the limits that all routers share. */
 export function createRequestAccess({
@@ -99,7 +99,7 @@ export function createRequestAccess({
   const takeStreamSlot = createStreamSlots({ max: config.rateLimits.eventStreams, refusal: tooManyStreams });
   const { assistantPerIpPerDay } = config.rateLimits;
   const takeAnswerSlot = createStreamSlots({
-    max: Math.max(fewestAnswers, Math.ceil(assistantPerIpPerDay / answersPerDay)),
+    max: Math.max(minAnswers, Math.ceil(assistantPerIpPerDay / answersPerDay)),
     refusal: tooManyAnswers,
   });
   const enforceRateLimit = createRateLimit({ limiter });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { maxPageSize } from '../../db/page.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
-import { longestName, maxBranches, maxDocuments } from '../../db/organizations/project-repository.ts';
+import { maxNameLength, maxBranches, maxDocuments } from '../../db/organizations/project-repository.ts';
 import { forgeKinds } from '../../db/organizations/projects.ts';
 import { globSchema } from '../../lib/inputs/glob.ts';
 import {
@@ -23,12 +23,12 @@ import {
 } from '../../lib/inputs/model-choice.ts';
 import { hostKeySchema, sshKeySchema } from '../../lib/inputs/ssh-keys.ts';
 import { time } from '../../lib/time-schemas.ts';
-import { longestEnvironment, parseEnvironment } from '../../lib/environments/environment.ts';
+import { maxEnvironmentLength, parseEnvironment } from '../../lib/environments/environment.ts';
 
 /** The text of a description that a project has instead of its repository's. */
 const environmentTextSchema = z
   .string()
-  .max(longestEnvironment)
+  .max(maxEnvironmentLength)
   .superRefine((text, context) => {
     const parsed = parseEnvironment(text);
     if (!parsed.ok) context.addIssue(parsed.problem);
@@ -168,7 +168,7 @@ export const projectSchema = z.object({
 });
 export type PublicProject = z.infer<typeof projectSchema>;
 
-const repositoryName = z.string().max(longestName);
+const repositoryName = z.string().max(maxNameLength);
 
 /** Names found in a project's repository. */
 export const repositoryNamesSchema = z.object({

@@ -35,7 +35,7 @@ export interface AssistantDeps {
   /** The same before the first output of a call. */
   modelStartMs: number;
   /** Longest text of one model call, in characters. */
-  longestText: number;
+  maxTextLength: number;
   /** Called when an answer has ended. */
   onEnded?(ending: AnswerEnding): void;
 }

@@ -21,8 +21,8 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 
 /** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
-const longestChunk = 250;
-const longestKnown = 50_000;
+const maxChunkLength = 250;
+const maxKnownLength = 50_000;
 /** Sentences cited without yielding. */
 const sentencesPerTurn = 5;
 
@@ -99,7 +99,7 @@ export async function generateChecked(
 
   /** Yields between chunks, because a model may send its whole answer at once and would block the event loop. */
   async function takeInChunks(text: string): Promise<void> {
-    for (const chunk of textChunks(text, longestChunk)) {
+    for (const chunk of textChunks(text, maxChunkLength)) {
       await takeText(checker.push(chunk.text));
       await nextTurn();
     }
@@ -112,13 +112,13 @@ export async function generateChecked(
     maxSteps: deps.maxSteps,
     stalledMs: deps.modelStalledMs,
     startMs: deps.modelStartMs,
-    longestText: deps.longestText,
+    maxTextLength: deps.maxTextLength,
     holdCall: turn.holdCall,
     signal: turn.signal,
   };
   try {
     await generate(options, turn.usage, (chunk) => {
-      if (chunk.type === 'text' && chunk.text.length > longestChunk) return takeInChunks(chunk.text);
+      if (chunk.type === 'text' && chunk.text.length > maxChunkLength) return takeInChunks(chunk.text);
       if (chunk.type === 'text') return takeText(checker.push(chunk.text));
       const path = resolve(chunk.url)?.path ?? null;
       if (path === null) return null;
@@ -177,7 +177,7 @@ function knownOf({ site, index, request: { question, history, context } }: Turn)
     ...history.filter(({ role }) => role === 'user').map(({ text }) => text),
   ]
     .join('\n')
-    .slice(0, longestKnown);
+    .slice(0, maxKnownLength);
 }
 
 /** Returns a cited page as a source, at the best of its passages that are known. */

@@ -20,7 +20,7 @@ export interface AnswerTool {
 }
 
 /** Longest input of the tools that a step calls, in characters; a provider's client parses it at each chunk. */
-const longestInputs = 20_000;
+const maxInputsLength = 20_000;
 /** A step with more calls is rejected. */
 const maxCallsSent = 200;
 
@@ -45,7 +45,7 @@ export interface GenerateOptions {
   /** The same before the first text or call of a step: until then a model loads, reads and thinks, often in silence. */
   startMs: number;
   /** Longest text of one step, in characters. */
-  longestText: number;
+  maxTextLength: number;
   /** Reserves the cost of a step whose prompt has that many characters, and names the model that takes it. */
   holdCall(characters: number): Promise<StepCall>;
   signal: AbortSignal;
@@ -67,7 +67,7 @@ const stalled = 'The answer was interrupted because the language model stopped r
 const saidNothing = 'The language model returned no answer. Ask again.';
 
 /** More than any model thinks in one step; it is sent back with the results of the step's calls. */
-const longestReasoning = 1_000_000;
+const maxReasoningLength = 1_000_000;
 /** Maximum number of tool calls run per step. For each further call the model gets a notice instead of a result. */
 const maxCallsPerStep = 8;
 const tooManyCalls = 'Not run: too many calls at once. Go on with the results of the others.';
@@ -104,22 +104,22 @@ export async function generate(options: GenerateOptions, usage: TokenUsage, take
           // start a new paragraph after text that preceded a tool call
           if (text === '' && hasText) void take({ type: 'text', text: '\n\n' });
           text += part.delta;
-          if (text.length > options.longestText) throw new Error('The answer is too long.');
+          if (text.length > options.maxTextLength) throw new Error('The answer is too long.');
           return take({ type: 'text', text: part.delta });
         }
         case 'source':
           return part.sourceType === 'url' ? take({ type: 'source', url: part.url }) : null;
         case 'reasoning-delta':
           reasoningCharacters += part.delta.length;
-          if (reasoningCharacters > longestReasoning) throw new Error('The reasoning is too long.');
+          if (reasoningCharacters > maxReasoningLength) throw new Error('The reasoning is too long.');
           return null;
         case 'tool-input-delta':
           inputCharacters += part.delta.length;
-          if (inputCharacters > longestInputs) throw new Error('The input of the tools is too long.');
+          if (inputCharacters > maxInputsLength) throw new Error('The input of the tools is too long.');
           return null;
         case 'tool-call':
           calls.push(part);
-          if (calls.length > maxCallsSent || part.input.length > longestInputs)
+          if (calls.length > maxCallsSent || part.input.length > maxInputsLength)
             throw new Error('The calls are too long.');
           return null;
         case 'finish':

@@ -3,9 +3,9 @@ import type { SearchFilter } from '../../search/query/search-request.ts';
 import { withInput } from '../http/error-handler.ts';
 
 /** Longest `currentPath`, in code points (spec, "Limits"). */
-const longestCurrentPath = 200;
-const longestQuestion = 20_000;
-const longestFingerprint = 500;
+const maxCurrentPathLength = 200;
+const maxQuestionLength = 20_000;
+const maxFingerprintLength = 500;
 /** Maximum number of `context` items used in the prompt. */
 const usedContextItems = 10;
 /** Longer lists are rejected before their items are validated, because validating each item takes time. */
@@ -87,7 +87,7 @@ const envelopeSchema = z.looseObject({
     .meta({ description: `What the question is about; the first ${usedContextItems} are used.` }),
   currentPath: z
     .string()
-    .refine((path) => [...path].length <= longestCurrentPath, `must have at most ${longestCurrentPath} characters`)
+    .refine((path) => [...path].length <= maxCurrentPathLength, `must have at most ${maxCurrentPathLength} characters`)
     .nullish()
     .meta({
       description: "Path of the page that the reader views: its path in the site, or the path of the browser's URL.",
@@ -146,9 +146,9 @@ export function parseMessageRequest(body: unknown) {
   if (parsed.stream === false && parsed.resumable === true)
     throw problemAt(['resumable'], 'must not be true with stream: false, because only a stream is resumed');
   return {
-    fp: parsed.fp.slice(0, longestFingerprint),
+    fp: parsed.fp.slice(0, maxFingerprintLength),
     /** Text of the last user message. */
-    question: textOf(userMessage).slice(0, longestQuestion),
+    question: textOf(userMessage).slice(0, maxQuestionLength),
     /** Whether the last user message has files, which are not read. */
     hasFiles: hasFiles(userMessage, given[last]),
     /** Earlier messages, oldest first. System and data messages are left out: a client must not give instructions. */

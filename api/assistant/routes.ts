@@ -16,7 +16,7 @@ import { domain } from '../sites/site-schemas.ts';
 import type { AnswerStream, ReaderQuestion } from './answer-question.ts';
 import type { Answers } from './wire/assistant-parts.ts';
 import { citationsSchema } from './citations/citation-schema.ts';
-import { longestFollowUp, maxFollowUps } from './follow-ups.ts';
+import { maxFollowUpLength, maxFollowUps } from './follow-ups.ts';
 import { messageBodySchema, parseMessageRequest, type MessageRequest } from './message-request.ts';
 import { keepAliveOf, type Protocol } from './wire/stream-encoder.ts';
 
@@ -46,7 +46,7 @@ const wholeAnswer = json(
     sources: z.array(z.object({ id: z.string(), url: z.string(), title: z.string() })).max(maxSources),
     citations: citationsSchema,
     followUps: z
-      .array(z.string().max(longestFollowUp))
+      .array(z.string().max(maxFollowUpLength))
       .max(maxFollowUps)
       .meta({ description: 'Topics of the documentation to ask about next.' }),
   }),

@@ -28,7 +28,7 @@ export const evaluationsAtOnce = 4;
 const retrySeconds = 30;
 /** Failures in a row after which an evaluation ends. */
 const maxFailures = 5;
-const longestAnswer = 20_000;
+const maxAnswerLength = 20_000;
 
 const budgetNotice = 'The budget for the answers of the day is spent. The evaluation continues after 00:00 UTC.';
 const failureNotice = 'The model did not answer. The question is asked again.';
@@ -109,7 +109,7 @@ async function askAll(deps: EvaluationRunDeps, evaluation: ClaimedEvaluation): P
         const result = {
           position,
           side,
-          answer: answer.text.slice(0, longestAnswer),
+          answer: answer.text.slice(0, maxAnswerLength),
           cited: answer.cited,
           found: answer.found,
           searchQuery: answer.searchQuery,

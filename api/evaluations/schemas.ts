@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { maxEvaluations } from '../../db/sites/evaluations.ts';
-import { longestOfHistory, maxHistory, maxQuestions, maxSets } from '../../db/sites/question-sets.ts';
+import { maxHistoryLength, maxHistory, maxQuestions, maxSets } from '../../db/sites/question-sets.ts';
 import { instructionsSchema, queryRewritingSchema } from '../../lib/inputs/administration.ts';
 import { givenTime, time, timeOrNull } from '../../lib/time-schemas.ts';
 import { closedBody } from '../http/closed-object.ts';
@@ -9,7 +9,7 @@ const maxExpected = 10;
 
 const question = {
   history: z
-    .array(z.string().trim().min(1).max(longestOfHistory))
+    .array(z.string().trim().min(1).max(maxHistoryLength))
     .max(maxHistory)
     .meta({ description: 'Earlier questions of its conversation, oldest first.' }),
   text: z.string().trim().min(1).max(2_000),

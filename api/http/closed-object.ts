@@ -10,7 +10,7 @@ export function closedQuery<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, { error: (issue) => unknownName(issue, 'query parameter') });
 }
 
-const longestName = 64;
+const maxNameLength = 64;
 
 function unknownName({ code, keys, path, inst }: z.core.$ZodRawIssue, noun: string): string | undefined {
   if (code !== 'unrecognized_keys' || !Array.isArray(keys) || !(inst instanceof z.ZodObject)) return undefined;
@@ -19,7 +19,7 @@ function unknownName({ code, keys, path, inst }: z.core.$ZodRawIssue, noun: stri
   const nearest = nearestOf(name, known);
   const remedy = nearest === null ? `It takes ${known.map(quoted).join(', ')}.` : `Did you mean ${quoted(nearest)}?`;
   // never repeat a name that could be a pasted key: every kind of key contains digits
-  const shown = /^[a-z_.-]+$/i.test(name) && name.length <= longestName ? ` ${quoted(name)}` : '';
+  const shown = /^[a-z_.-]+$/i.test(name) && name.length <= maxNameLength ? ` ${quoted(name)}` : '';
   const place = path === undefined || path.length === 0 ? '' : ` in ${quoted(path.map(String).join('.'))}`;
   return `Unknown ${noun}${shown}${place}. ${remedy}`;
 }
@@ -30,7 +30,7 @@ function quoted(name: string): string {
 
 /** Returns the most similar known name: few letters differ, or one is a prefix of the other. */
 function nearestOf(name: string, known: readonly string[]): string | null {
-  const given = folded(name.slice(0, longestName));
+  const given = folded(name.slice(0, maxNameLength));
   let nearest: { name: string; distance: number } | null = null;
   for (const candidate of known) {
     const wanted = folded(candidate);

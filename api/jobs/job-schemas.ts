@@ -10,8 +10,8 @@ import { agentJobSchema } from '../../db/jobs/agent-job.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { time } from '../../lib/time-schemas.ts';
 
-const longestPrompt = 100_000;
-const longestDecision = 10_000;
+const maxPromptLength = 100_000;
+const maxDecisionLength = 10_000;
 
 /** Largest body with a prompt: 100,000 characters of up to four bytes, plus the other fields. */
 export const promptBytes = 512 * 1024;
@@ -29,13 +29,13 @@ function isWithin(text: string, characters: number): boolean {
 const decisionText = z
   .string()
   .refine((text) => text.trim() !== '', 'must not be blank')
-  .refine((text) => isWithin(text, longestDecision), `must have at most ${longestDecision} characters`);
+  .refine((text) => isWithin(text, maxDecisionLength), `must have at most ${maxDecisionLength} characters`);
 
 const promptSchema = z
   .string()
   .refine((text) => text.trim() !== '', 'must not be blank')
-  .refine((text) => isWithin(text, longestPrompt), `must have at most ${longestPrompt} characters`)
-  .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: longestPrompt });
+  .refine((text) => isWithin(text, maxPromptLength), `must have at most ${maxPromptLength} characters`)
+  .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: maxPromptLength });
 
 const readTurn = z.number().int().min(1).max(999_999).optional();
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { maxMessagesPerTurn } from '../../db/jobs/job-messages.ts';
-import { largestTimelinePage, maxLostAttempts } from '../../db/jobs/job-timeline.ts';
+import { maxTimelinePageSize, maxLostAttempts } from '../../db/jobs/job-timeline.ts';
 import { maxModels } from '../../lib/inputs/model-choice.ts';
 import { actorSchema } from '../administration/actor.ts';
 import { closedQuery } from '../http/closed-object.ts';
@@ -29,7 +29,7 @@ export const stepsQuerySchema = closedQuery({
 /** Query of `GET …/job/{id}/turns`. */
 export const turnsQuerySchema = closedQuery({
   after: wholeNumber(0, 999_999).default(0).meta({ description: 'nextAfter of the previous page.' }),
-  limit: limit.default(largestTimelinePage),
+  limit: limit.default(maxTimelinePageSize),
 });
 
 export const ofStep = { ...ofJob, turn: counted, step: counted };
@@ -85,7 +85,7 @@ export const turnListSchema = z.object({
           .max(maxMessagesPerTurn),
       }),
     )
-    .max(largestTimelinePage),
+    .max(maxTimelinePageSize),
   nextAfter: z.number().int().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
 });
 export type PublicTurns = z.infer<typeof turnListSchema>;
@@ -128,7 +128,7 @@ export const stepSchema = z.object({
         durationMs: z.number().int().nullable().meta({ description: 'Null while the tool runs, and when not known.' }),
       }),
     )
-    .max(largestTimelinePage),
+    .max(maxTimelinePageSize),
   finishReason: z.string().nullable(),
   usage: z.object({
     inputTokens: z.number().int().meta({ description: 'All input: cached, written to the cache, and fresh.' }),
@@ -150,7 +150,7 @@ export const stepSchema = z.object({
 export type PublicStep = z.infer<typeof stepSchema>;
 
 export const stepListSchema = z.object({
-  steps: z.array(stepSchema).max(largestTimelinePage),
+  steps: z.array(stepSchema).max(maxTimelinePageSize),
   nextAfter: z.string().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
 });
 

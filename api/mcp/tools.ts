@@ -42,14 +42,14 @@ export interface McpTool {
   call(given: unknown, request: ToolRequest): Promise<CallToolResult>;
 }
 
-const longestQuestion = 20_000;
+const maxQuestionLength = 20_000;
 /** Characters of a page per call. */
-const longestExcerpt = 50_000;
+const maxExcerptLength = 50_000;
 
 const askInput = closedBody({
   question: z
     .string()
-    .max(longestQuestion)
+    .max(maxQuestionLength)
     .refine((text) => text.trim() !== '', 'must not be blank')
     .meta({ description: 'A complete question; it has to make sense without earlier ones.' }),
   threadId: messageBodySchema.shape.threadId,
@@ -93,7 +93,7 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
       async run({ path, offset, filter }, { reader }) {
         const page = await reading.openPage(reader, path, { filter: toSearchFilter(filter) });
         if (page === null) throw pageNotFound();
-        const end = offset + longestExcerpt;
+        const end = offset + maxExcerptLength;
         const more = end < page.content.length ? [`The page continues. Read on with offset ${end}.`] : [];
         const texts = [page.content.slice(offset, end), ...more];
         return { content: texts.map((text) => ({ type: 'text', text })) };

@@ -3,7 +3,7 @@ import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { maxPageSize } from '../../db/page.ts';
 import { maxRemarks } from '../../search/query/cluster-questions.ts';
-import { longestUnanswered } from '../../db/sites/conversations.ts';
+import { maxUnansweredLength } from '../../db/sites/conversations.ts';
 import { maxSources } from '../../db/sites/threads.ts';
 import { nextCursor, pageQuerySchema, wholeNumber } from '../http/page-schemas.ts';
 import { givenTime, time, timeOrNull } from '../../lib/time-schemas.ts';
@@ -43,7 +43,7 @@ export const conversationQuerySchema = pageQuerySchema.extend({
   q: z
     .string()
     .trim()
-    .max(longestUnanswered)
+    .max(maxUnansweredLength)
     .optional()
     .meta({ description: 'Searches the text of the conversations, and the queries that were searched for.' }),
   since: moment.meta({ description: 'Only conversations that began at or after this time.' }),

@@ -4,8 +4,8 @@ import type { ListedPage, SitePages } from '../../search/query/site-index.ts';
 /** Pages per part of a list. */
 const maxListed = 1_000;
 /** A part of the full text ends after the page with which it reaches this length, in characters. */
-const longestPart = 1_000_000;
-const longestDescription = 300;
+const maxPartLength = 1_000_000;
+const maxDescriptionLength = 300;
 
 export interface PagesPart {
   pages: ListedPage[];
@@ -28,7 +28,7 @@ export function pagesFrom(index: SitePages, { from, limit }: { from: number; lim
 export function linkListOf(index: SitePages, { domain, from }: { domain: string; from: number }): DocumentPart {
   const { pages, next } = pagesFrom(index, { from, limit: maxListed });
   const links = pages.map(({ path, metadata: { title, description } }) => {
-    const about = description === undefined ? '' : `: ${oneLine(description).slice(0, longestDescription)}`;
+    const about = description === undefined ? '' : `: ${oneLine(description).slice(0, maxDescriptionLength)}`;
     return `- [${escaped(title)}](${linkTo(path)})${about}`;
   });
   const more = next === null ? [] : ['', `[More pages](llms.txt?from=${next})`];
@@ -40,7 +40,7 @@ export async function fullTextOf(index: SitePages, from: number): Promise<Docume
   const { pages, next } = pagesFrom(index, { from, limit: maxListed });
   let text = '';
   for (const { position, path, metadata } of pages) {
-    if (text.length >= longestPart) return { text: continued(text, position), next: position };
+    if (text.length >= maxPartLength) return { text: continued(text, position), next: position };
     text += `# ${metadata.title}\n\nSource: ${linkTo(path)}\n\n${index.page(path)?.content.trim() ?? ''}\n\n`;
     // a large page takes milliseconds to decompress
     await nextTurn();

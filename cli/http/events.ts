@@ -29,11 +29,11 @@ const eventSchema = z.object({
 export type JobEvent = z.infer<typeof eventSchema>;
 
 const maxFailures = 30;
-const shortestPauseMs = 250;
-const longestPauseMs = 10_000;
+const minPauseMs = 250;
+const maxPauseMs = 10_000;
 
 /** Longest message of a stream, in characters; a step's outputs have 512 KB at most. */
-const longestMessage = 16_000_000;
+const maxMessageLength = 16_000_000;
 
 function refuse(error: Error): void {
   if (error instanceof ParseError && error.type === 'max-buffer-size-exceeded')
@@ -44,7 +44,7 @@ function refuse(error: Error): void {
 export function messagesIn(stream: ReadableStream<Uint8Array<ArrayBuffer>>, onComment?: () => void) {
   return stream
     .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream({ maxBufferSize: longestMessage, onError: refuse, onComment }));
+    .pipeThrough(new EventSourceParserStream({ maxBufferSize: maxMessageLength, onError: refuse, onComment }));
 }
 
 /**
@@ -80,7 +80,7 @@ export async function* followJob(
       failures += 1;
     }
     const isIdle = failures > 0 || last === before;
-    await sleep(isIdle ? Math.min(shortestPauseMs * 2 ** failures, longestPauseMs) : 0);
+    await sleep(isIdle ? Math.min(minPauseMs * 2 ** failures, maxPauseMs) : 0);
   }
 }
 

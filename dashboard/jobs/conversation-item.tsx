@@ -11,7 +11,7 @@ import { TurnHead } from './turn-head.tsx';
 import { TurnOutcome } from './turn-outcome.tsx';
 
 /** Number of characters shown of a message. */
-const longestMessage = 20_000;
+const maxMessageLength = 20_000;
 
 interface ConversationItemProps {
   item: TimelineItem;
@@ -99,7 +99,7 @@ interface SaidProps {
 
 /** Shows a message from a person to a job. */
 function Said({ job, by, text, images, createdAt, isWaiting = false }: SaidProps) {
-  const { shown, left } = beginning(plain(text), longestMessage);
+  const { shown, left } = beginning(plain(text), maxMessageLength);
   return (
     <div className="said">
       <p className="said-head">

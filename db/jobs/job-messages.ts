@@ -42,7 +42,7 @@ export const maxMessagesPerTurn = 100;
 const maxCharactersPerTurn = 500_000;
 
 /** Length of the beginning of a message that watchers get. */
-const longestEventText = 2_000;
+const maxEventTextLength = 2_000;
 
 export type JobMessageStore = ReturnType<typeof createJobMessageStore>;
 
@@ -172,7 +172,7 @@ export function messageEvent(prompt: string): NewJobEvent {
   return {
     type: 'message',
     data: {
-      text: redact(prompt.slice(0, 4 * longestEventText), []).slice(0, longestEventText),
+      text: redact(prompt.slice(0, 4 * maxEventTextLength), []).slice(0, maxEventTextLength),
       characters: prompt.length,
     },
   };

@@ -13,7 +13,7 @@ interface PolledJob {
 }
 
 const maxRows = 1_000;
-const longestMs = 2_000;
+const maxMs = 2_000;
 
 /**
  * Creates the cache of the jobs that clients poll: even the cheapest SQL statement would cost more than the rest of a poll.
@@ -60,7 +60,7 @@ export function createPolledJobs(deps: {
       const known = jobs.get(id);
       const row = known?.row ?? null;
       const isOurs = row?.organizationId === owner.organizationId && row.projectId === projectId;
-      if (known !== undefined && isOurs && performance.now() - known.readAt < longestMs) {
+      if (known !== undefined && isOurs && performance.now() - known.readAt < maxMs) {
         known.isPolled = true;
         await endOfTurn();
         return row;

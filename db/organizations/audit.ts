@@ -56,18 +56,18 @@ export interface AuditQuery {
 const maxScanned = 2_000;
 
 /** Longest name, in characters. */
-const longestName = 200;
+const maxNameLength = 200;
 
 /** Reads the names of an organization's objects (`$1`) by their ids (`$2`). Sites and secrets are named by their id. */
 const namesStatement = `
-  select id, left(name, ${longestName}) as name from (
+  select id, left(name, ${maxNameLength}) as name from (
     select id, name from api_keys where organization_id = $1 and id = any($2)
     union all
     select id, person from sessions where organization_id = $1 and id = any($2)
     union all
     select id, name from projects where organization_id = $1 and id = any($2)
     union all
-    select id, coalesce(title, (select left(prompt, ${longestName}) from job_turns where job_id = jobs.id and turn = 1))
+    select id, coalesce(title, (select left(prompt, ${maxNameLength}) from job_turns where job_id = jobs.id and turn = 1))
     from jobs where organization_id = $1 and id = any($2)
     union all
     select id, title from pull_requests where organization_id = $1 and id = any($2)

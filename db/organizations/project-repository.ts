@@ -13,7 +13,7 @@ export interface RepositoryNames {
 export const maxBranches = 100;
 export const maxDocuments = 20;
 /** Characters of a branch or path; longer ones are left out. */
-export const longestName = 200;
+export const maxNameLength = 200;
 
 export type ProjectRepositoryStore = ReturnType<typeof createProjectRepositoryStore>;
 

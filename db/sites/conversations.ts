@@ -56,13 +56,13 @@ interface UnansweredQuestion {
 }
 
 /** Length of the beginning of a question that the list shows. */
-const longestQuestion = 2_000;
+const maxQuestionLength = 2_000;
 
 /** Length of the beginning of an unanswered question, by which its conversations are found. */
-export const longestUnanswered = 1_000;
+export const maxUnansweredLength = 1_000;
 
 /** Length of the beginning of a reader's remark that a gap shows. */
-const longestRemark = 300;
+const maxRemarkLength = 300;
 
 /** A reader with a name contributes at most a tenth of the unanswered questions, selected from ten times as many. */
 const readersWindow = 10;
@@ -93,7 +93,7 @@ export function createConversationStore(pool: Pool) {
         const { rows } = await client.query<ConversationRow & { id: string; createdMicros: string }>(
           `select threads.id, threads.id as "threadId", fp, threads.created_at as "createdAt", threads.updated_at as "updatedAt",
                 counts.questions, counts.unanswered, counts.up, counts.down, counts.sources,
-                (select left(content, ${longestQuestion}) from thread_messages
+                (select left(content, ${maxQuestionLength}) from thread_messages
                  where thread_id = threads.id and role = 'user' order by position limit 1) as question,
                 (extract(epoch from threads.created_at) * 1000000)::bigint::text as "createdMicros"
          from (${looked} limit ${maxScanned}) as threads, lateral (
@@ -191,11 +191,11 @@ export function createConversationStore(pool: Pool) {
      */
     async listUnanswered({ id, organizationId }: SiteRef, limit: number): Promise<UnansweredQuestion[]> {
       const { rows } = await pool.query<UnansweredQuestion>(
-        `select left(coalesce(question.search_query, question.content), ${longestUnanswered}) as text, answer.created_at as "askedAt",
+        `select left(coalesce(question.search_query, question.content), ${maxUnansweredLength}) as text, answer.created_at as "askedAt",
                 said.answered = false and said.ending = 'finished' as "notFound",
                 coalesce(vote = 'down', false) as "votedDown",
                 case when vote = 'down' then
-                  nullif(left(concat_ws(': ', nullif(array_to_string(reasons, ', '), ''), comment), ${longestRemark}), '')
+                  nullif(left(concat_ws(': ', nullif(array_to_string(reasons, ', '), ''), comment), ${maxRemarkLength}), '')
                 end as remark
          from (
            select * from (

@@ -10,7 +10,7 @@ interface EmptySearch {
 
 /** Largest number of distinct searches that are stored per site and day. */
 const maxPerDay = 1_000;
-const longestQuery = 200;
+const maxQueryLength = 200;
 
 export type EmptySearchStore = ReturnType<typeof createEmptySearchStore>;
 
@@ -23,7 +23,7 @@ export function createEmptySearchStore(pool: Pool) {
         .toLowerCase()
         .replaceAll(/\s+/g, ' ')
         .trim()
-        .slice(0, longestQuery)
+        .slice(0, maxQueryLength)
         .toWellFormed();
       await pool.query(
         `insert into empty_searches (site_id, day, query)

@@ -56,7 +56,7 @@ const uniqueViolation = '23505';
 const conversationsLookedAt = 500;
 /** Number of earlier questions of a conversation that a question keeps, and their length. */
 export const maxHistory = 5;
-export const longestOfHistory = 1_000;
+export const maxHistoryLength = 1_000;
 
 export type QuestionSetStore = ReturnType<typeof createQuestionSetStore>;
 
@@ -181,7 +181,7 @@ export function createQuestionSetStore(pool: Pool) {
       const { rows } = await pool.query<SetQuestion>(
         `select left(question.content, 2000) as text, array(
            select text from (
-             select left(regexp_replace(content, '\\s+', ' ', 'g'), ${longestOfHistory}) as text, position from thread_messages
+             select left(regexp_replace(content, '\\s+', ' ', 'g'), ${maxHistoryLength}) as text, position from thread_messages
              where thread_id = thread.id and role = 'user' and position < question.position
              order by position desc limit ${maxHistory}
            ) as earlier where text <> '' order by position

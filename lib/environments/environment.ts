@@ -10,7 +10,7 @@ export const environmentPath = '.docket/environment.yml';
 /** A path that is mistaken for it. */
 export const misspelledPath = '.docket/environment.yaml';
 /** Longest description, in characters. */
-export const longestEnvironment = 64 * 1024;
+export const maxEnvironmentLength = 64 * 1024;
 
 const text = (max: number, problem = 'must be a text') =>
   z
@@ -93,7 +93,7 @@ export type ParsedEnvironment = { ok: true; environment: Environment } | { ok: f
 
 /** Parses a description. The problem is the end of a sentence, whose subject is the description's name. */
 export function parseEnvironment(content: string): ParsedEnvironment {
-  if (content.length > longestEnvironment) return fail(`is longer than ${longestEnvironment / 1024} KB`);
+  if (content.length > maxEnvironmentLength) return fail(`is longer than ${maxEnvironmentLength / 1024} KB`);
   let value: unknown;
   try {
     value = readYaml(content, { maxAliases: 0, textsBelow: 'variables' });

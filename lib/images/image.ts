@@ -18,7 +18,7 @@ export type ReadImage = { image: Image } | { kind: ImageType | null; problem: st
 /** Largest image, in bytes: providers accept 5 MB in base64. */
 export const maxImageBytes = 3.5 * 1024 * 1024;
 /** Longest side, and most pixels, that providers accept and browsers show without effort. */
-const longestSide = 8_000;
+const maxSidePixels = 8_000;
 const maxPixels = 40_000_000;
 /** Most frames of an animation; models see the first. */
 const maxFrames = 200;
@@ -51,8 +51,8 @@ export function readImage(content: Uint8Array): ReadImage {
   const measured = measure(bytes, read);
   if (measured === null || measured.width < 1 || measured.height < 1) return { kind, problem: 'is damaged' };
   const { width, height, end } = measured;
-  if (width > longestSide || height > longestSide || width * height > maxPixels) {
-    return { kind, problem: `is larger than ${longestSide} pixels on a side or ${maxPixels / 1e6} megapixels` };
+  if (width > maxSidePixels || height > maxSidePixels || width * height > maxPixels) {
+    return { kind, problem: `is larger than ${maxSidePixels} pixels on a side or ${maxPixels / 1e6} megapixels` };
   }
   return { image: { mediaType: kind, width, height, bytes: bytes.subarray(0, end) } };
 }

@@ -2,7 +2,7 @@ import { isHostName } from './run-hosts.ts';
 
 /** Most hosts of a project. */
 export const maxFetchHosts = 50;
-const longestHost = 261;
+const maxHostLength = 261;
 
 const usualPorts = new Set(['80', '443']);
 
@@ -22,7 +22,7 @@ export function parseFetchHost(text: string): ParsedFetchHost {
   const name = host.replace(/^\*\./, '');
   // no one owns all names below a top-level domain
   const isWide = name !== host && !name.includes('.');
-  if (host.length <= longestHost && isHostName(name) && !isWide) return { ok: true, host };
+  if (host.length <= maxHostLength && isHostName(name) && !isWide) return { ok: true, host };
   return { ok: false, problem: 'must be a host such as docs.example.com or *.example.com, without an IP address' };
 }
 

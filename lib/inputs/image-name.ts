@@ -12,11 +12,11 @@ const tagPattern = /^\w[\w.-]{0,127}$/;
 const digestPattern = /^sha256:[\da-f]{64}$/;
 const filePattern = /^[A-Za-z\d][\w.-]{0,200}$/;
 const archiveScheme = 'oci-archive:';
-const longestName = 500;
+const maxNameLength = 500;
 
 /** Parses the name of an image as Docker does: `python:3.13` is `docker.io/library/python:3.13`. Null if invalid. */
 export function parseImageName(text: string): ImageName | null {
-  if (text.length > longestName) return null;
+  if (text.length > maxNameLength) return null;
   if (text.startsWith(archiveScheme)) {
     const file = text.slice(archiveScheme.length);
     return filePattern.test(file) ? { kind: 'archive', file, text } : null;

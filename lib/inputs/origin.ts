@@ -3,14 +3,14 @@ import { z } from 'zod';
 
 export const maxOrigins = 50;
 const wildcard = '://*.';
-const longestOrigin = 300;
+const maxOriginLength = 300;
 
 /**
  * Parses an origin from which a public key may be used, such as `https://docs.example.com`, `http://localhost:3000` or
  * `https://*.example.com`, where `*` stands for exactly one label. Returns it as browsers write it, or null.
  */
 export function parseOrigin(text: string): string | null {
-  if (text.length > longestOrigin) return null;
+  if (text.length > maxOriginLength) return null;
   const [scheme, domain, ...more] = text.split(wildcard);
   if (more.length > 0) return null;
   if (domain === undefined) return originOf(text);

@@ -8,7 +8,7 @@ export interface SshServer {
   port: number;
 }
 
-const longestKey = 16_384;
+const maxKeyLength = 16_384;
 const keyPattern = /^-----BEGIN ((?:[A-Z0-9]+ )?PRIVATE KEY)-----\n([A-Za-z0-9+/=\n]+)\n-----END \1-----$/;
 const placePattern = /^ssh:\/\/([A-Za-z0-9_][A-Za-z0-9._-]*)@([a-z0-9.-]+)(?::([0-9]+))?\//;
 const hostPattern = /^(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[A-Za-z0-9][A-Za-z0-9.-]*\]:[1-9][0-9]{0,4})$/;
@@ -18,7 +18,7 @@ const keyBytesPattern = /^[A-Za-z0-9+/]{40,2000}={0,2}$/;
 /** Parses a private key without a passphrase. The result has the line endings that ssh expects. */
 export const sshKeySchema = z
   .string()
-  .max(longestKey, `must have at most ${longestKey} characters`)
+  .max(maxKeyLength, `must have at most ${maxKeyLength} characters`)
   .transform((text, context) => {
     const lines = text.replaceAll('\r\n', '\n').trim();
     const [, label = '', body = ''] = keyPattern.exec(lines) ?? [];

@@ -2,7 +2,7 @@ import { isPublicAddress } from './public-address.ts';
 
 export type ParsedWebhookAddress = { ok: true; url: string } | { ok: false; problem: string };
 
-const longestAddress = 2_048;
+const maxAddressLength = 2_048;
 
 /**
  * Validates the address of a receiver: https at a public host, or any host in `allowedHosts` (`host` or `host:port`).
@@ -13,7 +13,7 @@ export function parseWebhookAddress(
   allowedHosts: readonly string[],
   setting = 'DOCKET_WEBHOOK_ALLOWED_HOSTS of the service',
 ): ParsedWebhookAddress {
-  if (text.length > longestAddress) return refused(`must have at most ${longestAddress} characters`);
+  if (text.length > maxAddressLength) return refused(`must have at most ${maxAddressLength} characters`);
   if (!URL.canParse(text)) return refused('must be an https:// address');
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('must be an https:// address');

@@ -15,7 +15,7 @@ export interface YamlRules {
 }
 
 /** Deepest nesting within one line; nesting by indentation is limited by the size of the text. */
-const deepest = 100;
+const maxDepth = 100;
 
 /**
  * Parses a YAML text and returns its value. A key must be a single value: the parser writes a key that is a map or a list out again at
@@ -28,7 +28,7 @@ export function readYaml(text: string, rules: YamlRules): unknown {
     throw new SyntaxError(problem);
   };
   // the parser calls itself at every level
-  if (depthOf(new Lexer().lex(text)) > deepest) refuse('is nested too deeply');
+  if (depthOf(new Lexer().lex(text)) > maxDepth) refuse('is nested too deeply');
   try {
     // keys are compared below, because the parser compares each with all others
     const document = parseDocument(text, { merge, prettyErrors: false, uniqueKeys: false });

@@ -19,8 +19,8 @@ export class AnswerLimitError extends Error {
 }
 
 const answerTimeoutMs = 30_000;
-const longestAnswer = 8 * 1024 * 1024;
-const answerLimits = { deepest: 64, maxValues: 50_000 };
+const maxAnswerLength = 8 * 1024 * 1024;
+const answerLimits = { maxDepth: 64, maxValues: 50_000 };
 const withoutBody = new Set([204, 205, 304]);
 
 export type Egress = ReturnType<typeof createEgress>;
@@ -87,7 +87,7 @@ async function responseOf(response: IncomingMessage): Promise<Response> {
     const bytes = Buffer.from(chunk);
     chunks.push(bytes);
     size += bytes.length;
-    if (size > longestAnswer) throw new AnswerLimitError('The answer is too long.');
+    if (size > maxAnswerLength) throw new AnswerLimitError('The answer is too long.');
     const problem = scan(bytes);
     if (problem !== null) throw new AnswerLimitError(`The answer ${problem}.`);
   }

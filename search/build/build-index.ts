@@ -42,7 +42,7 @@ interface BuildOptions {
   isLasting?: boolean;
 }
 
-const largestChange = 0.2;
+const maxChangeShare = 0.2;
 
 /**
  * Builds an artifact at `file`, reusing unchanged pages of `previousFile` if given. Hidden pages are excluded. Throws
@@ -122,7 +122,7 @@ function planChange(wanted: HashedPage[], previousFile: string, isLasting: boole
     for (const { path, hash } of wanted) if (known.get(path)?.hash === hash) known.delete(path);
     const removed = [...known.values()].map(({ id }) => id);
     const drift = Number(readMeta(database, 'drift')) + Math.max(added.length, removed.length);
-    return !isLasting && drift > Math.max(2, wanted.length * largestChange) ? null : { added, removed };
+    return !isLasting && drift > Math.max(2, wanted.length * maxChangeShare) ? null : { added, removed };
   } catch {
     return null;
   }

@@ -23,7 +23,7 @@ const unspacedRun = new RegExp(`(?:${unspaced.source}\\p{M}*)+|[^\\s]`, 'gu');
 const nonAscii = /[^\p{ASCII}]/u;
 // `_`, and characters in the compatibility forms of numbers: ⑴ is (1), ½ is 1⁄2.
 const notOfTerm = /[^\p{L}\p{M}\p{N}]/gu;
-const longestTerm = 48;
+const maxTermLength = 48;
 
 /** Returns a text in lower case, with compatibility forms folded and accents removed. */
 export function fold(text: string): string {
@@ -37,7 +37,7 @@ export function fold(text: string): string {
 
 /** Returns one term for a word or an identifier: `create_organization` and `createOrganization` are equal. */
 export function termOf(text: string): string {
-  return stem(fold(text).replaceAll(notOfTerm, '').slice(0, longestTerm));
+  return stem(fold(text).replaceAll(notOfTerm, '').slice(0, maxTermLength));
 }
 
 /** Calls back for every term of a prose text, in order; with stop words only on request. */

@@ -26,7 +26,7 @@ const dearestRanking = 30_000;
 const dearestUnion = 6000;
 const maxLeftOut = 5;
 /** Passages of an expression that is kept: intersecting the lists of two costs less than a full-text query for both. */
-const longestKept = 5000;
+const maxKeptCount = 5000;
 /** Lists of the open indexes, about 4 bytes a passage. */
 const kept = createSharedCache<string, Int32Array>(1_000_000, ({ length }) => length + 50);
 
@@ -56,7 +56,7 @@ export function createCandidates(database: DatabaseSync) {
     };
     const canIntersect = facets === null && hidden === null;
     const withAll = (expressions: Expression[], limit: number): number => {
-      if (!canIntersect || expressions.some(({ count }) => count > longestKept))
+      if (!canIntersect || expressions.some(({ count }) => count > maxKeptCount))
         return any(and(expressions).text, limit);
       const common = intersect(expressions.map(listOf), limit);
       for (const id of common) found.add(id);

@@ -61,7 +61,7 @@ const repeatedPage = 0.94;
 const repeatedProse = 0.8;
 const otherLanguage = 0.85;
 const otherVersion = 0.85;
-const longestAddress = 500;
+const maxAddressLength = 500;
 /** Passages found by meaning. */
 const maxNearest = 50;
 /** Passages that the open indexes cache, about 2.5 KB each: most questions about a site rank the same ones. */
@@ -161,7 +161,7 @@ export function createPassageFinder(
   /** Returns the page whose URL or path a query is; null for other queries. */
   function askedPage(query: string, own: string | null): string | null {
     const [, host, path = ''] =
-      /^([a-z]+:\/\/[^\s/]*(?=\/))?([^\s/]*\/\S*)$/i.exec(query.slice(0, longestAddress).trim()) ?? [];
+      /^([a-z]+:\/\/[^\s/]*(?=\/))?([^\s/]*\/\S*)$/i.exec(query.slice(0, maxAddressLength).trim()) ?? [];
     const segments = path === '' ? [] : pathOf(path).split('/');
     for (let at = 0; at < segments.length; at++) {
       const below = segments.slice(at).join('/');

@@ -38,7 +38,7 @@ interface Counted extends Alternative {
 
 /** Numbers of passages by term, of the open indexes. */
 const counts = createSharedCache<string, number>(50_000);
-const longestQuery = 4000;
+const maxQueryLength = 4000;
 const maxTerms = 24;
 export const partsStrength = 0.85;
 const synonymStrength = 0.5;
@@ -47,8 +47,8 @@ const correctedStrength = 0.5;
 const maxCorrected = 3;
 /** How much more frequent the halves of a word are than the word itself if it is usually written apart. */
 const apartFactor = 10;
-const shortestApart = 5;
-const longestApart = 30;
+const minSplitLength = 5;
+const maxSplitLength = 30;
 const shareOfReferred = 0.5;
 const questionShare = 0.3;
 const plain = { parts: [], member: null, isIdentifier: false };
@@ -92,7 +92,7 @@ interface Draft {
  * Splits a query into terms; of a very long one, the rarest are kept. Without a significant word, its stop words count.
  */
 export function readQuery(query: string, index: IndexTerms): QueryTerm[] {
-  const drafts = joinNeighbours(draftsOf(query.slice(0, longestQuery)));
+  const drafts = joinNeighbours(draftsOf(query.slice(0, maxQueryLength)));
   // a longer query quotes a text or code, and has enough terms as they are written
   const isShort = drafts.length <= maxTerms;
   let corrections = 0;
@@ -251,7 +251,7 @@ function othersOf(
 
 /** Returns a word as its halves if the index has mostly those: `frontmatter` as `front matter`; nothing for most words. */
 function halvesOf({ term, word }: Draft, { count }: IndexTerms): Counted[] {
-  if (word.length < shortestApart || word.length > longestApart || !/^[A-Za-z]+$/.test(word)) return [];
+  if (word.length < minSplitLength || word.length > maxSplitLength || !/^[A-Za-z]+$/.test(word)) return [];
   const least = count(term) * apartFactor;
   let best: Counted | null = null;
   for (let at = 2; at + 2 <= word.length; at++) {

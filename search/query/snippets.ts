@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { readIncluded } from '../read/front-matter.ts';
 import type { SourceFile } from '../read/source-file.ts';
 
-const longestSnippet = 50_000;
+const maxSnippetLength = 50_000;
 const maxUses = 50;
 
 /** Replaces the tags of a page's imported Markdown files (`import Note from '/snippets/note.mdx'`) with their text. */
@@ -13,7 +13,7 @@ export function withSnippets(source: string, files: ReadonlyMap<string, SourceFi
     const file = fileNamed(from, { files, path });
     const snippet = file === undefined ? null : readIncluded(file.read());
     if (file === undefined || snippet === null) continue;
-    const included = withLinksFrom(snippet.slice(0, longestSnippet), { file: file.path, page: path });
+    const included = withLinksFrom(snippet.slice(0, maxSnippetLength), { file: file.path, page: path });
     text = text.replace(new RegExp(`<${name}(?:\\s[^<>]{0,500})?/>`, 'g'), (tag) =>
       uses++ < maxUses ? `\n${included}\n` : tag,
     );

@@ -4,8 +4,8 @@ import { fold, termOf } from '../build/words.ts';
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
 /** In shorter words, one letter makes too many others; longer ones are no words. */
-const shortestWord = 5;
-const longestWord = 24;
+const minWordLength = 5;
+const maxWordLength = 24;
 const maxCorrections = 3;
 /** Corrections of the words of the open indexes. */
 const kept = createSharedCache<string, string[]>(5_000);
@@ -21,7 +21,7 @@ export function createSpelling(database: DatabaseSync): (word: string) => string
   );
   return (text) => {
     const word = fold(text);
-    if (word.length < shortestWord || word.length > longestWord || !/^[a-z]+$/.test(word)) return [];
+    if (word.length < minWordLength || word.length > maxWordLength || !/^[a-z]+$/.test(word)) return [];
     const known = kept.get(database, word);
     if (known !== undefined) return known;
     const terms = new Set([...editsOf(word)].map(termOf));

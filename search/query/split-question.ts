@@ -3,7 +3,7 @@ import { referredTexts } from './referred-texts.ts';
 import type { SearchHit, SearchRequest } from './search-request.ts';
 
 /** Longest query that is split, in characters; a longer one quotes a text or code. */
-const longest = 500;
+const maxLength = 500;
 const maxQuestions = 3;
 
 /** Words that begin a question; an auxiliary only before its subject, so that "or is archived" begins none. */
@@ -46,7 +46,7 @@ export function mergeParts(
 }
 
 function questionsIn(query: string): string[] {
-  if (query.length > longest) return [];
+  if (query.length > maxLength) return [];
   const questions = query
     .replaceAll(/\s+/gu, ' ')
     .split(separator)

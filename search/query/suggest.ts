@@ -35,13 +35,13 @@ interface Token {
   matches(term: string): boolean;
 }
 
-const longestQuery = 200;
+const maxQueryLength = 200;
 const maxWords = 8;
 /** With fewer letters, a beginning of a word matches too much. */
-const shortestBeginning = 2;
+const minBeginningLength = 2;
 /** Stemming removes endings, so that `installi` has to find `instal`. */
-const longestEnding = 5;
-const shortestStem = 3;
+const maxEndingLength = 5;
+const minStemLength = 3;
 /** Words that a beginning stands for, and terms of the index among which they are chosen. */
 const maxCompletions = 20;
 const maxTermsRead = 300;
@@ -82,7 +82,7 @@ export function createSuggester(
   /** Returns the terms that begin like a word, the most frequent first; cached, since counting common ones takes long. */
   function completionsOf(word: string): Token | null {
     const start = word.replaceAll('_', '');
-    if (start.length < shortestBeginning) return null;
+    if (start.length < minBeginningLength) return null;
     const known = completions.get(start);
     if (known !== undefined) return known;
     const terms = complete.all(start, `${start}\u{10ffff}`).map(({ term }) => String(term));
@@ -129,7 +129,7 @@ export function createSuggester(
 
   return function suggest({ query, limit, filter }: SuggestRequest, access: PageAccess): Suggestion[] {
     const choices = choicesOf(filter ?? {});
-    for (const tokens of readings(query.slice(0, longestQuery))) {
+    for (const tokens of readings(query.slice(0, maxQueryLength))) {
       const found = new Map<string, Suggestion>();
       for (const facets of choices) {
         if (found.size >= limit) break;
@@ -151,8 +151,8 @@ function oneOf(terms: string[]): Token | null {
 
 /** Returns the beginnings of a word that may be stems of what it becomes. */
 function stemsOf(word: string): string[] {
-  return Array.from({ length: longestEnding }, (_, at) => word.slice(0, -1 - at)).filter(
-    (start) => start.length >= shortestStem,
+  return Array.from({ length: maxEndingLength }, (_, at) => word.slice(0, -1 - at)).filter(
+    (start) => start.length >= minStemLength,
   );
 }
 

@@ -5,7 +5,7 @@ import { describeContent, describeSchema, joined, resolveReference } from './ope
 
 type Api = Record<string, unknown>;
 
-const longestDetails = 200_000;
+const maxDetailsLength = 200_000;
 const maxMessages = 50;
 const maxOperations = 5_000;
 
@@ -88,7 +88,7 @@ function operationOf(api: Api, { id, action, address, channel, operation, messag
     slug: slugOf(title).replace(/^-+|(?<!-)-+$/g, '') || 'operation',
     isDeprecated: operation.deprecated === true,
     lead: joined(lead),
-    details: joined(details).slice(0, longestDetails),
+    details: joined(details).slice(0, maxDetailsLength),
   };
 }
 

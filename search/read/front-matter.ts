@@ -7,7 +7,7 @@ export interface FrontMatter {
   body: string;
 }
 
-const longest = 64 * 1024;
+const maxLength = 64 * 1024;
 /** As AsciiDoc and reStructuredText state them. */
 const headerWithGroups = /^[ \t]*:(?:page-)?groups:/im;
 
@@ -18,7 +18,7 @@ export function readFrontMatter(source: string): FrontMatter {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
   const head = /^\s{0,100}(---|\+\+\+)[ \t]*\r?\n/.exec(text);
   if (head === null) return { values: {}, body: text };
-  const block = text.slice(head[0].length, head[0].length + longest);
+  const block = text.slice(head[0].length, head[0].length + maxLength);
   const isToml = head[1] === '+++';
   const end = (isToml ? /^\+\+\+[ \t]*(?:\r?\n|$)/m : /^---[ \t]*(?:\r?\n|$)/m).exec(block);
   if (end === null) return malformed(text, block.split(/^[ \t]*\r?$/m, 1)[0] ?? '');

@@ -23,9 +23,9 @@ export interface Operation {
 }
 
 const methods = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
-const largestFile = 20_000_000;
+const maxTextLength = 20_000_000;
 /** Longest details of an operation, and of all: operations may share schemas, which each of them describes. */
-const longestDetails = 200_000;
+const maxDetailsLength = 200_000;
 const maxDetails = 64_000_000;
 const maxParameters = 500;
 
@@ -37,7 +37,7 @@ export function readOperations(
   fileOf: (path: string) => string | undefined,
 ): Operation[] | 'malformed' | null {
   const text = fileOf(path) ?? '';
-  if (text.length > largestFile || !/["']?(?:openapi|swagger|asyncapi)["']?\s*:\s*["']?[23]/.test(text)) return null;
+  if (text.length > maxTextLength || !/["']?(?:openapi|swagger|asyncapi)["']?\s*:\s*["']?[23]/.test(text)) return null;
   const api = parseApi(path, fileOf);
   if (api === undefined) return 'malformed';
   if (!isRecord(api)) return null;
@@ -122,7 +122,7 @@ function detailsOf(
       ]),
     );
   parts.push(responsesOf(api, operation.responses, operation.produces ?? api.produces));
-  return joined(parts).slice(0, longestDetails);
+  return joined(parts).slice(0, maxDetailsLength);
 }
 
 function keyOfParameter(parameter: unknown): string {
@@ -166,7 +166,7 @@ function responsesOf(api: Record<string, unknown>, responses: unknown, mediaType
     ]);
     parts.push(part);
     length += part.length;
-    if (length > longestDetails) break;
+    if (length > maxDetailsLength) break;
   }
   return parts.length === 0 ? '' : `## Responses\n\n${parts.join('\n\n')}`;
 }

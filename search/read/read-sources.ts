@@ -6,7 +6,7 @@ import {
   type KnownPages,
   type WantedPage,
 } from '../query/known-pages.ts';
-import { highestBoost, lowestBoost } from './apply-navigation.ts';
+import { maxBoost, minBoost } from './apply-navigation.ts';
 import { ordersPerSource } from './layouts/config-file.ts';
 import type { Layout } from './layouts/layout.ts';
 import { changeProse } from './markdown-lines.ts';
@@ -127,7 +127,7 @@ function placedPage(page: SourcePage, { prefix, weight }: Pick<SourcePart, 'pref
   return {
     ...page,
     content: prefix === '' ? page.content : withPrefixedLinks(page.content, prefix),
-    boost: Math.min(highestBoost, Math.max(lowestBoost, page.boost * weight)),
+    boost: Math.min(maxBoost, Math.max(minBoost, page.boost * weight)),
     ...(source && { source: { ...source, file: fileOf(prefix, source.file) } }),
   };
 }

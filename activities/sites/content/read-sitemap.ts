@@ -12,8 +12,8 @@ export interface Sitemap {
 /** The protocol's own limits are 50,000 addresses and 50 MB. */
 const maxAddresses = 50_000;
 export const maxSitemapBytes = 10_000_000;
-const longestAddress = 2_048;
-const deepest = 20;
+const maxAddressLength = 2_048;
+const maxDepth = 20;
 const chunkLength = 65_536;
 /** An ampersand that is no reference of XML. */
 const rawAmpersand = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
@@ -32,7 +32,7 @@ export function readSitemap(bytes: Uint8Array): Sitemap | null {
   let address = '';
   let isSitemap = false;
   const take = (text: string) => {
-    if (open.at(-1) === 'loc' && address.length < longestAddress) address += text;
+    if (open.at(-1) === 'loc' && address.length < maxAddressLength) address += text;
   };
   Object.assign(parser, {
     onopentag({ name }: { name: string }) {
@@ -49,7 +49,7 @@ export function readSitemap(bytes: Uint8Array): Sitemap | null {
       if (open.length === 0) found.isWhole = parser.error === null;
     },
   });
-  for (let at = 0; at < text.length && parser.error === null && open.length < deepest; at += chunkLength)
+  for (let at = 0; at < text.length && parser.error === null && open.length < maxDepth; at += chunkLength)
     parser.write(text.slice(at, at + chunkLength));
   return isSitemap ? found : null;
 }

@@ -35,8 +35,8 @@ export interface ThreadLimits {
   entries: number;
   repliesPerThread: number;
   /** Characters of a question or reply, and of all of a thread. */
-  longestText: number;
-  longestThread: number;
+  maxTextLength: number;
+  maxThreadLength: number;
   /** Time after which the whole list is read again, to find deleted threads. */
   relistMs: number;
 }
@@ -48,8 +48,8 @@ export const threadLimits: ThreadLimits = {
   threads: 2_000,
   entries: 10_000,
   repliesPerThread: 50,
-  longestText: 10_000,
-  longestThread: 40_000,
+  maxTextLength: 10_000,
+  maxThreadLength: 40_000,
   relistMs: 24 * 60 * 60_000,
 };
 
@@ -81,7 +81,7 @@ interface Scene {
 }
 
 const maxSkipped = 20;
-const longestTitle = 300;
+const maxTitleLength = 300;
 const unavailableInRow = 5;
 
 /**
@@ -230,9 +230,9 @@ function isAnswer({ author, isAccepted }: ThreadReply, question: ThreadContent):
 
 /** Returns the texts of a thread without secrets and without the names of its authors. */
 function textOf(thread: ListedThread, content: ThreadContent, { redact, limits }: ThreadDeps) {
-  const short = (text: string) => redact(text).slice(0, limits.longestText);
+  const short = (text: string) => redact(text).slice(0, limits.maxTextLength);
   const question = short(content.text);
-  let left = limits.longestThread - question.length;
+  let left = limits.maxThreadLength - question.length;
   const kept: { heading: string; text: string }[] = [];
   for (const reply of content.replies) {
     const text = short(reply.text);
@@ -240,7 +240,7 @@ function textOf(thread: ListedThread, content: ThreadContent, { redact, limits }
     if (left < 0) break;
     kept.push({ heading: headingOf(reply, content), text });
   }
-  const title = redact(thread.title).replaceAll(/\s+/g, ' ').slice(0, longestTitle);
+  const title = redact(thread.title).replaceAll(/\s+/g, ' ').slice(0, maxTitleLength);
   return { url: thread.url, title, question, replies: kept, isHtml: content.isHtml };
 }
 

@@ -74,7 +74,7 @@ export interface ThreadClient {
 }
 
 const maxRetries = 2;
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 
 /** Returns a function that asks again after a pause when the server wants one. It returns any other answer. */
 export function createPatientAsk<Question>({
@@ -99,7 +99,7 @@ export function createPatientAsk<Question>({
       const failure = failureOf(response);
       if (failure?.kind !== 'rate-limited' && failure?.kind !== 'unavailable') return response;
       const { retryAfterMs: waitMs } = failure;
-      if (waitMs === null || waitMs > longestWaitMs || attempt === maxRetries) throw failure;
+      if (waitMs === null || waitMs > maxWaitMs || attempt === maxRetries) throw failure;
       await sleep(waitMs, undefined, { signal });
     }
   };

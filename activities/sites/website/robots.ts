@@ -11,7 +11,7 @@ export interface Robots {
 }
 
 const maxBytes = 500_000;
-const longestDelayMs = 30_000;
+const maxDelayMs = 30_000;
 
 /**
  * Reads the rules of a website for crawlers. As RFC 9309 has it, a file that does not exist allows everything, and one
@@ -35,7 +35,7 @@ export async function openRobots({
     if (status !== 200 && (status < 400 || status >= 500)) throw new PageError(`answered with status ${status}`);
     const text = new TextDecoder().decode(bytes);
     const { sitemaps, delaySeconds } = await reader.read<'robots'>({ kind: 'robots', url, text }, signal);
-    if (delaySeconds !== null && delaySeconds > 0) client.slowDown(Math.min(delaySeconds * 1_000, longestDelayMs));
+    if (delaySeconds !== null && delaySeconds > 0) client.slowDown(Math.min(delaySeconds * 1_000, maxDelayMs));
     return {
       sitemaps,
       async allows(page) {

@@ -42,7 +42,7 @@ interface WebsiteRequest {
 const requestMs = 30_000;
 const maxRedirects = 5;
 const maxRetries = 2;
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 const usualWaitMs = 5_000;
 const failuresInRow = 5;
 
@@ -78,7 +78,7 @@ export function createWebsiteClient({
         return answer;
       }
       const waitMs = readRetryAfter(answer.headers['retry-after']) ?? usualWaitMs;
-      if (waitMs > longestWaitMs)
+      if (waitMs > maxWaitMs)
         throw new CrawlStop(`${url.host} asks to wait ${Math.ceil(waitMs / 1_000)} seconds, so the crawl stopped.`);
       await wait(waitMs, signal);
     }

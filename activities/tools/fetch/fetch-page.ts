@@ -31,7 +31,7 @@ const pageMs = 20_000;
 const batchMs = 3 * 60_000;
 const maxBytes = 2_000_000;
 const maxRedirects = 5;
-const longestUrl = 2_048;
+const maxUrlLength = 2_048;
 const readerLimits = { atOnce: 2, waiting: 100, deadlineMs: 15_000, heapMb: 256 };
 const headers = {
   accept: 'text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1',
@@ -74,7 +74,7 @@ export function createPageFetcher(
 
   /** Checks an address before each request to it. */
   function checked(text: string, base?: URL): URL {
-    const url = text.length > longestUrl ? null : URL.parse(text, base);
+    const url = text.length > maxUrlLength ? null : URL.parse(text, base);
     const subject = base === undefined ? 'The address' : `${base.host} redirects to an address that`;
     if (url === null || !/^https?:$/.test(url.protocol))
       throw new ToolProblem(`${subject} is no http or https address.`);
@@ -133,13 +133,13 @@ function problemOf(error: unknown, { host, batch, until }: { host: string; batch
   return new ToolProblem(`${host} could not be reached, or what it sent could not be read.`, { cause: error });
 }
 
-const longestList = 20;
+const maxListed = 20;
 
 /** Returns why a host may not be fetched from. */
 function refusalOf(host: string, hosts: readonly string[]): string {
   if (hosts.length === 0) return 'No web page can be fetched: the project allows no hosts.';
-  const more = hosts.length > longestList ? ' and others' : '';
-  return `${host} is not among the hosts that pages may be fetched from: ${hosts.slice(0, longestList).join(', ')}${more}.`;
+  const more = hosts.length > maxListed ? ' and others' : '';
+  return `${host} is not among the hosts that pages may be fetched from: ${hosts.slice(0, maxListed).join(', ')}${more}.`;
 }
 
 async function bodyOf(response: IncomingMessage, url: URL): Promise<Uint8Array> {

@@ -5,7 +5,7 @@ const maxNamed = 3;
 /** Entries that are compared; more would take long for the sake of an error message. */
 const maxCompared = 20_000;
 /** A shorter beginning is shared by chance. */
-const shortestBeginning = 3;
+const minBeginningLength = 3;
 
 interface Likeness {
   path: string;
@@ -52,7 +52,7 @@ function rankOf(name: string, other: string): number | null {
   const [stem, otherStem] = [stemOf(name), stemOf(other)];
   if (stem === otherStem) return 1;
   const shorter = stem.length < otherStem.length ? stem : otherStem;
-  const isBeginning = shorter.length >= shortestBeginning && stem.startsWith(shorter) && otherStem.startsWith(shorter);
+  const isBeginning = shorter.length >= minBeginningLength && stem.startsWith(shorter) && otherStem.startsWith(shorter);
   return isBeginning ? 2 : null;
 }
 

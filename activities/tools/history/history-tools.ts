@@ -12,8 +12,8 @@ import { ToolProblem } from '../tool-problem.ts';
 import { printable } from './printable.ts';
 import { parseRef } from '../../../lib/inputs/ref.ts';
 
-const longestRef = 300;
-const ref = z.string().min(1).max(longestRef);
+const maxRefLength = 300;
+const ref = z.string().min(1).max(maxRefLength);
 const path = z.string().describe('File or folder, relative to the root of the repository');
 const commit = ref
   .default('HEAD')

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { maxSources } from '../../../db/sites/threads.ts';
-import { longestQuote } from './cited-passages.ts';
+import { maxQuoteLength } from './cited-passages.ts';
 import { maxCitations, maxFacts } from './citations.ts';
 
 const passageSchema = z.object({
   path: z.string().meta({ description: 'Path of its page.' }),
   url: z.string().meta({ description: 'URL of its section.' }),
   title: z.string().meta({ description: 'The heading above it, else the title of its page.' }),
-  quote: z.string().max(longestQuote).nullable().meta({ description: 'Its nearest sentence, as Markdown.' }),
+  quote: z.string().max(maxQuoteLength).nullable().meta({ description: 'Its nearest sentence, as Markdown.' }),
 });
 
 /** The citations of an answer, as responses have them. */

@@ -21,7 +21,7 @@ export interface Citation {
 /** Sentences per answer; one of 1,000 is 30 pages long. */
 export const maxCitations = 1_000;
 export const maxFacts = 100;
-const longestSentence = 1_000;
+const maxSentenceLength = 1_000;
 /** Facts checked per answer; each takes one pass over what the model was shown. */
 const maxFactsChecked = 3_000;
 /** Facts checked without yielding. */
@@ -89,7 +89,7 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
         sentencesLeft -= 1;
         const supported: Fact[] = [];
         const unsupported = new Set<string>();
-        for (const { part, evidence } of partsOf(text.trim().slice(0, longestSentence), { shown, paths })) {
+        for (const { part, evidence } of partsOf(text.trim().slice(0, maxSentenceLength), { shown, paths })) {
           const facts = factsOf(part, options).slice(0, leftInBlock);
           leftInBlock -= facts.length;
           factsLeft -= facts.length;
@@ -124,7 +124,7 @@ export function* citationsOf(
       if (!isSentence(text)) continue;
       if (sentencesLeft === 0) return;
       sentencesLeft -= 1;
-      const sentence = text.trim().slice(0, longestSentence);
+      const sentence = text.trim().slice(0, maxSentenceLength);
       yield {
         text: sentence,
         sources: sources.filter(({ path }) => paths.includes(path)).map(({ id }) => id),

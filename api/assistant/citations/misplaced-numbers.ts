@@ -16,9 +16,9 @@ interface Statements {
 
 /** Words around a number that say what it is the number of. */
 const contextWords = 6;
-const fewestShared = 2;
+const minShared = 2;
 /** Share of the words of the best statement that one with the number itself must have. */
-const leastOfBest = 0.4;
+const minShareOfBest = 0.4;
 const number = /^\p{N}[\p{N}.,]*$/u;
 
 const readPassages = new WeakMap<Passage, Statements>();
@@ -40,8 +40,8 @@ export function isMisplaced(
   if (others.length === 0) return false;
   const context = contextOf(sentence, fact);
   const most = mostShared(context, others);
-  if (most < fewestShared || most * 2 <= context.size) return false;
-  return mostShared(context, own, normalized(fact)) < most * leastOfBest;
+  if (most < minShared || most * 2 <= context.size) return false;
+  return mostShared(context, own, normalized(fact)) < most * minShareOfBest;
 }
 
 /** Returns the most terms that one statement of the passages has in common with a context, of those with a fact if one is given. */

@@ -36,7 +36,7 @@ export interface QueryEmbedderDeps extends NamedEmbeddingModel {
 const load = createRequire(import.meta.url);
 
 /** Longest query embedded, in characters: about 500 tokens, as for passages. */
-const longestQuery = 2_000;
+const maxQueryLength = 2_000;
 /** Vectors of queries are short-lived: the same question comes again while it is typed, retried, or listed in pages. */
 const maxCached = 500;
 
@@ -66,7 +66,7 @@ export function createQueryEmbedder(deps: QueryEmbedderDeps) {
     name,
     /** Returns the vector of a query; null when the model fails or is late. */
     async embed(query: string, signal: AbortSignal): Promise<readonly number[] | null> {
-      const value = query.slice(0, longestQuery);
+      const value = query.slice(0, maxQueryLength);
       const known = vectors.get(value);
       if (known !== undefined) return known;
       return value.trim() === '' ? null : optional.ask((abortSignal) => vectorOf(value, abortSignal), signal);

@@ -21,7 +21,7 @@ export interface OptionalModelDeps {
   pauseMs?: number;
 }
 
-const longestCallMs = 15_000;
+const maxCallMs = 15_000;
 
 export function createOptionalModel(deps: OptionalModelDeps): OptionalModel {
   const { log, name, instead, patienceMs, pauseMs = 30_000 } = deps;
@@ -36,7 +36,7 @@ export function createOptionalModel(deps: OptionalModelDeps): OptionalModel {
     async ask(call, signal) {
       if (signal.aborted || performance.now() < pausedUntil) return null;
       const waiting = new AbortController();
-      const called = call(AbortSignal.any([signal, AbortSignal.timeout(longestCallMs)]));
+      const called = call(AbortSignal.any([signal, AbortSignal.timeout(maxCallMs)]));
       // a late call may fail silently, because its lateness is already logged
       called.catch(() => undefined);
       try {

@@ -5,8 +5,8 @@ import { createOptionalModel, type OptionalModelDeps } from './optional-model.ts
 
 /** Passages that a reranking model reads, each up to this length in characters: about 500 tokens. */
 export const maxReranked = 50;
-const longestPassage = 2_000;
-const longestQuery = 2_000;
+const maxPassageLength = 2_000;
+const maxQueryLength = 2_000;
 
 /** Orders passages by how well they answer a query. When the model fails or is late, their order stays as it is. */
 export type RerankPassages = (query: string, hits: SearchHit[], signal: AbortSignal) => Promise<SearchHit[]>;
@@ -27,7 +27,7 @@ export function createReranker({
     const read = hits.slice(0, maxReranked);
     const documents = read.map(textOf);
     const answer = await optional.ask(
-      (abortSignal) => rerank({ model, query: query.slice(0, longestQuery), documents, maxRetries: 0, abortSignal }),
+      (abortSignal) => rerank({ model, query: query.slice(0, maxQueryLength), documents, maxRetries: 0, abortSignal }),
       signal,
     );
     if (answer === null) return hits;
@@ -38,5 +38,5 @@ export function createReranker({
 }
 
 function textOf({ title, headings, content }: SearchHit): string {
-  return [title, ...headings, content].join('\n').slice(0, longestPassage);
+  return [title, ...headings, content].join('\n').slice(0, maxPassageLength);
 }

@@ -37,11 +37,11 @@ interface RewrittenQuery {
 }
 
 /** Longest query, in characters, and enough tokens for one in any script. */
-const longestQuery = 500;
+const maxQueryLength = 500;
 const outputTokenLimit = 300;
-const longestQuestion = 2_000;
+const maxQuestionLength = 2_000;
 const rememberedMessages = 6;
-const longestMessage = 1_000;
+const maxMessageLength = 1_000;
 const maxSelections = 3;
 /** A question is asked again when its answer was interrupted, or after its query came late. */
 const maxCached = 500;
@@ -155,16 +155,16 @@ async function holdOrNull(holdCall: HoldCall, call: Parameters<HoldCall>[0]): Pr
 /** Returns what the model is given, as JSON, so that nothing in it is read as markup; null for a question that needs no query. */
 function givenOf({ index, request }: Pick<RewriteRequest, 'index' | 'request'>): string | null {
   const { question, history, context } = request;
-  if (question.trim() === '' || question.length > longestQuestion) return null;
+  if (question.trim() === '' || question.length > maxQuestionLength) return null;
   const page = viewedPage(request, index);
   const isFollowUp = history.some(({ role }) => role === 'user');
   if (!isFollowUp && context.length === 0 && (page === null || !needsOtherTexts(question))) return null;
   return JSON.stringify({
     page: page === null ? null : { path: page.path, title: page.metadata.title },
-    selectedTexts: context.slice(0, maxSelections).map(({ value }) => value.slice(0, longestMessage)),
+    selectedTexts: context.slice(0, maxSelections).map(({ value }) => value.slice(0, maxMessageLength)),
     conversation: history
       .slice(-rememberedMessages)
-      .map(({ role, text }) => ({ role, text: text.slice(0, longestMessage) })),
+      .map(({ role, text }) => ({ role, text: text.slice(0, maxMessageLength) })),
     question,
   });
 }
@@ -179,6 +179,6 @@ function promptOf(given: string): LanguageModelV4Prompt {
 /** Returns the query of a model's reply; null if it is no single line of text, or too long. */
 function queryIn(reply: string): string | null {
   const query = reply.trim();
-  const isQuery = query.length <= longestQuery && /[\p{L}\p{N}]/u.test(query) && !/[\p{Cc}\u2028\u2029]/u.test(query);
+  const isQuery = query.length <= maxQueryLength && /[\p{L}\p{N}]/u.test(query) && !/[\p{Cc}\u2028\u2029]/u.test(query);
   return isQuery ? query : null;
 }

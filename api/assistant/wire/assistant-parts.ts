@@ -96,7 +96,7 @@ export interface AssistantPartsDeps {
   /** Reports that a newer index would be announced, and that none has been lately; by default, one never is. */
   isQuiet?: () => boolean;
   times?: Partial<AssistantTimes>;
-  longestText?: number;
+  maxTextLength?: number;
 }
 
 const maxSteps = 4;
@@ -131,7 +131,7 @@ export function createAssistantParts({
   cacheDirectory,
   isQuiet = () => false,
   times,
-  longestText = 200_000,
+  maxTextLength = 200_000,
 }: AssistantPartsDeps): AssistantParts {
   const allTimes = { ...defaultTimes, ...times };
   const { threads, replies } = stores;
@@ -171,7 +171,7 @@ export function createAssistantParts({
       maxSteps,
       modelStalledMs: allTimes.modelStalledMs,
       modelStartMs: allTimes.modelStartMs,
-      longestText,
+      maxTextLength,
       onEnded,
     });
   }

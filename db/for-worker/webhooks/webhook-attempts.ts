@@ -54,7 +54,7 @@ export type MessagePullRequest = NonNullable<AgentJob['details']['pullRequest']>
 /** A webhook whose attempts have failed for this long is disabled. */
 const maxFailingDays = 5;
 /** A failure streak ends with a success, or after this long without an attempt. Longer than the longest retry delay. */
-const longestPauseDays = 2;
+const maxPauseDays = 2;
 
 const goneReason = 'The receiver responded with 410 (Gone), which ends the subscription.';
 const failingReason = `Every attempt has failed for ${maxFailingDays} days. Fix the receiver, then enable the webhook.`;
@@ -191,7 +191,7 @@ async function noteHealth(client: PoolClient, id: string, verdict: AttemptResult
     verdict === 'gone' ? goneReason : null,
     failingReason,
     maxFailingDays,
-    longestPauseDays,
+    maxPauseDays,
   ]);
   return rows[0]?.enabled ?? false;
 }

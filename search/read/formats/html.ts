@@ -10,7 +10,7 @@ import { classesOf, elementsOf, findElement, mainContentOf, wordsOf } from './ma
 import { agentName, robotsRulesOf } from './robots-rules.ts';
 
 /** Longest page that is parsed, in characters. */
-const longestHtml = 2_000_000;
+const maxHtmlLength = 2_000_000;
 
 const isDocument = /<(?:!doctype|html|body|main|article)[\s>]/i;
 
@@ -67,7 +67,7 @@ export function readWebPage(text: string, address: URL): WebPage | null {
 }
 
 function isReadable(text: string): boolean {
-  return text.length <= longestHtml && isDocument.test(text.slice(0, 20_000)) && maxOpenIn(text) <= maxOpen;
+  return text.length <= maxHtmlLength && isDocument.test(text.slice(0, 20_000)) && maxOpenIn(text) <= maxOpen;
 }
 
 /** Returns where the head of a page leads within seconds; null for a page that stays or only reloads itself. */

@@ -1,10 +1,10 @@
 import { readIncludedPage } from '../front-matter.ts';
 import type { SourceFile } from '../source-file.ts';
 
-const deepest = 8;
+const maxDepth = 8;
 const maxIncludes = 500;
 /** Longest page with its includes, in characters. */
-const longest = 1_000_000;
+const maxLength = 1_000_000;
 
 /** A directive that stands for the text of another file. */
 export interface IncludeSyntax {
@@ -33,7 +33,7 @@ export function withIncludes(
   text: string,
   { path, find, syntax }: { path: string; find: FindIncluded; syntax: IncludeSyntax },
 ): string {
-  let left = Math.max(0, longest - text.length);
+  let left = Math.max(0, maxLength - text.length);
   let uses = 0;
   return expand(text, [path]);
 
@@ -54,7 +54,7 @@ export function withIncludes(
     if (++uses > maxIncludes) return missing;
     const target = (match.groups?.target ?? match[1] ?? '').trim();
     const file = firstOf(syntax.resolve(target, chain.at(-1) ?? path));
-    if (file === undefined || chain.includes(file.path) || chain.length > deepest) return missing;
+    if (file === undefined || chain.includes(file.path) || chain.length > maxDepth) return missing;
     const page = readIncludedPage(file.read());
     if (page === null) return missing;
     const text = page.body.slice(0, left);

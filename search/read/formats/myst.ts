@@ -18,7 +18,7 @@ import {
 import { withTranslations } from './myst-translations.ts';
 import { codeBlock, dedented, indentedLike, widthOf } from './selection.ts';
 
-const deepest = 10;
+const maxDepth = 10;
 const fence =
   /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*[ \t]*)(`{3,}|~{3,}|:{3,})(?:\{([\w+.:-]{1,60})\})?[ \t]*(.*)$/s;
 const option = /^[ \t]*:([\w-]+):(?:[ \t]+(.*))?$/s;
@@ -63,7 +63,7 @@ export function mystToMarkdown(
       }
       flush();
       const end = closeOf(given, at, mark);
-      if (name === undefined || depth >= deepest || lead.trim() !== '') out.push(...given.slice(at, end + 1));
+      if (name === undefined || depth >= maxDepth || lead.trim() !== '') out.push(...given.slice(at, end + 1));
       else {
         const body = given.slice(at + 1, end);
         const shown = directive(name.toLowerCase(), argument.trim(), { body: dedented(body), depth });

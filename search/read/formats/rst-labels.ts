@@ -33,14 +33,14 @@ const letters: Record<string, string> = {
   ŧ: 't',
 };
 /** Longest page that is read, in characters. */
-const longest = 2_000_000;
+const maxLength = 2_000_000;
 export const underline = /^([!-/:-@[-`{-~])\1+\s*$/;
 const label = /^\.\.\s+_`?((?:[^`:\\]|\\:)+)`?:\s*$/;
 
 /** Returns the lines of a page without white space at their ends. */
 export function rstLines(source: string): string[] {
   return source
-    .slice(0, longest)
+    .slice(0, maxLength)
     .replaceAll('\t', '        ')
     .split(/\r?\n/)
     .map((line) => line.trimEnd());

@@ -18,7 +18,7 @@ import {
   type References,
 } from './rst-labels.ts';
 
-const deepest = 30;
+const maxDepth = 30;
 const bullet = /^([-*+•]|(?:#|\d{1,4}|[A-Za-z])[.)]|\((?:#|\d{1,4}|[A-Za-z])\))[ \t]+(?=\S)/;
 const field = /^:([^:\s`][^:`]{0,100}):(?:\s+|$)/;
 
@@ -59,7 +59,7 @@ export function readRst(
 
   function blocks(given: string[], depth: number): string[] {
     const out: string[] = [];
-    if (depth > deepest) return out;
+    if (depth > maxDepth) return out;
     let at = 0;
     while (at < given.length) {
       const line = given[at] ?? '';

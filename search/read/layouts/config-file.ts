@@ -3,8 +3,8 @@ import { UnreadError } from '../../query/known-pages.ts';
 import type { SourceFile } from '../source-file.ts';
 import type { SourceFiles } from './layout.ts';
 
-const deepest = 4;
-const longest = 1_000_000;
+const maxDepth = 4;
+const maxLength = 1_000_000;
 
 export interface ConfigFile {
   file: SourceFile;
@@ -15,7 +15,7 @@ export interface ConfigFile {
 /** Returns the files whose path ends with what the pattern matches, those nearest to the top first. */
 export function configFilesOf(files: SourceFiles, pattern: RegExp): ConfigFile[] {
   return [...files.values()]
-    .filter(({ path }) => pattern.test(path) && depthOf(path) <= deepest)
+    .filter(({ path }) => pattern.test(path) && depthOf(path) <= maxDepth)
     .map((file) => ({ file, folder: file.path.slice(0, pattern.exec(file.path)?.index ?? 0) }))
     .map(({ file, folder }) => ({ file, folder: folder === '' || folder.endsWith('/') ? folder : `${folder}/` }))
     .sort((a, b) => depthOf(a.folder) - depthOf(b.folder) || (a.folder < b.folder ? -1 : 1));
@@ -28,7 +28,7 @@ function depthOf(path: string): number {
 /** Returns the text of a file; empty if it was not read because it is unchanged. */
 export function textOfFile(file: SourceFile | undefined): string {
   try {
-    return file?.read().slice(0, longest) ?? '';
+    return file?.read().slice(0, maxLength) ?? '';
   } catch (error) {
     if (error instanceof UnreadError) return '';
     throw error;

@@ -5,7 +5,7 @@ import { configFilesOf, textOfFile } from './config-file.ts';
 import type { SourceFiles } from './layout.ts';
 import { exportedValueOf } from './script-values.ts';
 
-const deepest = 20;
+const maxDepth = 20;
 const maxParts = 20_000;
 const maxFiles = 20;
 const maxVersions = 200;
@@ -91,7 +91,7 @@ function sidebarsOf(value: unknown): DocSidebars | null {
   return docs.size + folders.size === 0 ? null : { docs, folders, isPartial };
 
   function visit(items: unknown, groups: string[], depth: number): void {
-    if (depth > deepest) return;
+    if (depth > maxDepth) return;
     isPartial ||= items === undefined;
     if (typeof items === 'string') add(docs, items, groups);
     else if (Array.isArray(items)) for (const item of items) visit(item, groups, depth + 1);

@@ -14,7 +14,7 @@ import {
 } from './mkdocs-languages.ts';
 import { labelOf, withBlocks, type BlockSyntax } from './markup.ts';
 
-const deepest = 30;
+const maxDepth = 30;
 const admonition: BlockSyntax = {
   open: /^(?:!!!|\?\?\?\+?)\s+([\w-]+)(?: [\w -]*)?(?:"([^"]*)")?$/,
   label: ([, type = '', title = '']) => labelOf(type, title),
@@ -122,7 +122,7 @@ function addEntries(nav: unknown, { entries, filesOf, titleOf }: NavigationWrite
       const keys = /^[a-z]+:/i.test(value) ? [] : filesOf(value).map(pathOf);
       const order = entries.size;
       for (const key of keys) if (!entries.has(key)) entries.set(key, { order, groups, isHidden: false, boost: 1 });
-    } else if (depth > deepest) return;
+    } else if (depth > maxDepth) return;
     else if (Array.isArray(value)) for (const entry of value) visit(entry, groups, depth + 1);
     else if (isRecord(value))
       for (const [title, below] of Object.entries(value))

@@ -2,7 +2,7 @@ import { isRecord } from '../front-matter.ts';
 
 /** Key of a record with entries that are computed. */
 export const unreadSpread = '...';
-const deepest = 20;
+const maxDepth = 20;
 const maxValues = 20_000;
 const maxNames = 50;
 /** Occurrences of a name that are searched for its value. */
@@ -82,7 +82,7 @@ function createReader(text: string) {
 
   function primaryAt(at: number, depth: number): { value: unknown; end: number } {
     left -= 1;
-    if (depth > deepest || left < 0) return { value: undefined, end: endOfValue(at) };
+    if (depth > maxDepth || left < 0) return { value: undefined, end: endOfValue(at) };
     if (text[at] === '[') return listAt(at + 1, depth);
     if (text[at] === '{') return recordAt(at + 1, depth);
     const string = match(quoted, at);

@@ -2,10 +2,10 @@ import { po } from 'gettext-parser';
 import type { SourceFile } from '../source-file.ts';
 import type { SourceFiles } from './layout.ts';
 
-const longest = 2_000_000;
+const maxLength = 2_000_000;
 /** Length of all catalogs of a project, in characters. */
-const longestTotal = 50_000_000;
-const longestPart = 20_000;
+const maxTotalLength = 50_000_000;
+const maxPartLength = 20_000;
 const maxLanguages = 100;
 const catalogPath = /^([A-Za-z]{2,3}(?:[_-][A-Za-z0-9]{2,8})*(?:@[a-z]{1,20})?)\/LC_MESSAGES\/(.+)\.po$/;
 
@@ -23,7 +23,7 @@ export function readCatalogs(
   { folders, documents }: { folders: readonly string[]; documents: ReadonlySet<string> },
 ): Map<string, Map<string, Catalog>> {
   const languages = new Map<string, Map<string, Catalog>>();
-  let left = longestTotal;
+  let left = maxTotalLength;
   for (const file of files.values()) {
     if (!file.path.endsWith('.po')) continue;
     const folder = folders.find((name) => file.path.startsWith(name));
@@ -33,7 +33,7 @@ export function readCatalogs(
     if (language === '' || (known === undefined && languages.size >= maxLanguages)) continue;
     const text = file.read();
     left -= text.length;
-    if (text.length > longest || left < 0) continue;
+    if (text.length > maxLength || left < 0) continue;
     const catalogs = known ?? new Map<string, Catalog>();
     // an earlier folder comes first
     if (!catalogs.has(domain)) catalogs.set(domain, { file, ...parse(text, documents) });
@@ -76,8 +76,8 @@ function partsOf(text: string): string[] {
   let open: string[] = [];
   let length = 0;
   for (const entry of text.split(/\r?\n[ \t]*\r?\n/)) {
-    if (entry.length > longestPart) continue;
-    if (length + entry.length > longestPart) {
+    if (entry.length > maxPartLength) continue;
+    if (length + entry.length > maxPartLength) {
       parts.push(open.join('\n\n'));
       open = [];
       length = 0;

@@ -4,7 +4,7 @@ import { configFilesOf, textOfFile } from './config-file.ts';
 import type { SourceFiles } from './layout.ts';
 import { scriptValueOf } from './script-values.ts';
 
-const deepest = 10;
+const maxDepth = 10;
 const maxFiles = 50;
 const maxPages = 20_000;
 
@@ -67,7 +67,7 @@ function addSidebar(listed: Map<string, Listed>, sidebar: unknown): void {
   }
 
   function visit(items: unknown, { groups, base, folder }: Surroundings, depth: number): void {
-    if (!Array.isArray(items) || depth > deepest) return;
+    if (!Array.isArray(items) || depth > maxDepth) return;
     for (const item of items) {
       if (!isRecord(item)) continue;
       const ownBase = textOf(item.base) ?? base;

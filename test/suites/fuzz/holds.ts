@@ -16,7 +16,7 @@ export interface SentRequest {
 }
 
 /** Requests that are under way together, and a collection of garbage, can add up to this; no more than that is excused. */
-const longestTogetherMs = 150;
+const maxTogetherMs = 150;
 const tries = 3;
 const maxTried = 100;
 const settleMs = 50;
@@ -47,7 +47,7 @@ export async function problemsOfHolds(
   const longest = Math.max(0, ...holds.map(({ cpuMs }) => cpuMs));
   console.log(`event loop  held ${holds.length} times for more than 50 ms, ${longest} ms at most`);
   const problems = holds
-    .filter(({ cpuMs }) => cpuMs > longestTogetherMs)
+    .filter(({ cpuMs }) => cpuMs > maxTogetherMs)
     .map(({ cpuMs, during }) => {
       const cause = during.length === 0 ? 'while no request was under way' : `by ${during.join(' or ')}`;
       return `the event loop was blocked for ${cpuMs} ms ${cause}`;

@@ -21,7 +21,7 @@ export interface KnownIds {
 
 /** Of each kind of id, the newest are asked for. */
 const maxKnown = 200;
-const longestAnswer = 100_000;
+const maxAnswerLength = 100_000;
 
 export function createKnownIds(): KnownIds {
   const known = new Map<string, Known[]>();
@@ -29,7 +29,7 @@ export function createKnownIds(): KnownIds {
 
   return {
     learn(path, { status, text }) {
-      if (status >= 300 || text.length > longestAnswer) return;
+      if (status >= 300 || text.length > maxAnswerLength) return;
       const projectId = /^\/v2\/agent\/(prj_[0-9a-z]+)\//.exec(path)?.[1] ?? null;
       const webhookId = /\/webhooks\/(whk_[0-9a-z]+)\//.exec(path)?.[1] ?? null;
       for (const [id, prefix = ''] of text.matchAll(/\b(job_|whk_|dlv_|thr_|prj_|pr_|gap_)[0-9a-z]{20,40}\b/g)) {

@@ -29,7 +29,7 @@ export const attackOneMutations: Mutation[] = [
   {
     name: 'a page of a forge has any length',
     file: 'activities/forges/forge-http.ts',
-    find: '.max(longestPage)',
+    find: '.max(maxPageSize)',
     replace: '',
     ...servers,
   },

@@ -84,7 +84,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a step shows all its tool calls',
     file: 'db/jobs/job-timeline.ts',
-    find: 'order by position limit ${largestTimelinePage}',
+    find: 'order by position limit ${maxTimelinePageSize}',
     replace: 'order by position',
     ...lists,
   },
@@ -234,7 +234,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a text of any length is scrubbed as it comes',
     file: 'activities/model/live-text.ts',
-    find: 'length > longestText',
+    find: 'length > maxTextLength',
     replace: 'length < 0',
     ...loop,
   },
@@ -262,15 +262,15 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a large file is edited and read on the event loop',
     file: 'activities/tools/files/file-work.ts',
-    find: 'length > longest ?',
-    replace: 'length > longest * 1e6 ?',
+    find: 'length > maxLength ?',
+    replace: 'length > maxLength * 1e6 ?',
     ...fileTools,
   },
   {
     name: 'written YAML is parsed on the event loop',
     file: 'activities/tools/files/file-work.ts',
-    find: 'const longestYaml = 2_000;',
-    replace: 'const longestYaml = 2_000_000;',
+    find: 'const maxYamlLength = 2_000;',
+    replace: 'const maxYamlLength = 2_000_000;',
     ...fileTools,
   },
   {

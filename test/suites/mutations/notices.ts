@@ -61,7 +61,7 @@ export const noticeMutations: Mutation[] = [
   {
     name: 'a row is shown however long ago it was read',
     file: 'db/jobs/polled-jobs.ts',
-    find: ' && performance.now() - known.readAt < longestMs',
+    find: ' && performance.now() - known.readAt < maxMs',
     replace: '',
     ...polled,
   },

@@ -23,7 +23,7 @@ export async function openTestCommands(network: SandboxNetwork | null = null): P
 }
 
 /** Longest argument of a program. */
-const longestWord = 120_000;
+const maxWordLength = 120_000;
 
 /**
  * Returns the command of a server that consists of one file and the official SDK. There are no files in the sandbox of a
@@ -41,7 +41,7 @@ export async function sdkCommand(): Promise<string[]> {
   const packed = brotliCompressSync(outputFiles[0]!.contents).toString('base64');
   const unpack =
     'eval(require("zlib").brotliDecompressSync(Buffer.from(process.argv.slice(1).join(""),"base64")).toString())';
-  const words = packed.match(new RegExp(`.{1,${longestWord}}`, 'g')) ?? [];
+  const words = packed.match(new RegExp(`.{1,${maxWordLength}}`, 'g')) ?? [];
   return ['node', '-e', unpack, '--', ...words];
 }
 

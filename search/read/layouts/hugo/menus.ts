@@ -6,7 +6,7 @@ import { textOfFile } from '../config-file.ts';
 import { namesOf, placeOf, type HugoContent, type HugoPlace } from './content.ts';
 import type { SourceFiles } from '../layout.ts';
 
-const deepest = 10;
+const maxDepth = 10;
 const maxMenus = 50;
 const maxEntries = 10_000;
 const statesMenu = /^[ \t]*\[{0,2}["']?menus?\b/m;
@@ -139,7 +139,7 @@ function addParts(parts: Map<string, MenuPart>, entries: MenuEntry[]): void {
     const children = below.get(parent) ?? [];
     // so that entries with the same name do not repeat what is below
     below.delete(parent);
-    if (positions.length >= deepest) return;
+    if (positions.length >= maxDepth) return;
     const sorted = children.toSorted(
       (a, b) => (a.weight === b.weight ? 0 : a.weight - b.weight) || ((a.title ?? '') < (b.title ?? '') ? -1 : 1),
     );

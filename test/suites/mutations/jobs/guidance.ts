@@ -64,8 +64,8 @@ export const guidanceMutations: Mutation[] = [
   {
     name: 'a branch or file whose name is a secret is suggested',
     file: 'activities/job/workspace.ts',
-    find: 'name.length <= longestName && redact(name) === name',
-    replace: 'name.length <= longestName',
+    find: 'name.length <= maxNameLength && redact(name) === name',
+    replace: 'name.length <= maxNameLength',
     project: 'integration',
     tests: ['jobs/repository-names'],
   },

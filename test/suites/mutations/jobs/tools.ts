@@ -211,7 +211,7 @@ export const toolMutations: Mutation[] = [
   {
     name: 'an image may have any number of pixels',
     file: 'lib/images/image.ts',
-    find: 'if (width > longestSide || height > longestSide || width * height > maxPixels)',
+    find: 'if (width > maxSidePixels || height > maxSidePixels || width * height > maxPixels)',
     replace: 'if (width > 1e9)',
     ...pictures,
   },

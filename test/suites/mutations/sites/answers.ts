@@ -99,7 +99,7 @@ export const answerMutations: Mutation[] = [
   {
     name: 'a reranking model is sent passages of any length',
     file: 'api/assistant/retrieval/rerank-passages.ts',
-    find: ".join('\\n').slice(0, longestPassage);",
+    find: ".join('\\n').slice(0, maxPassageLength);",
     replace: ".join('\\n');",
     ...reranking,
   },
@@ -232,7 +232,7 @@ export const answerMutations: Mutation[] = [
   {
     name: 'a sentence without a source is given a passage that says something else',
     file: 'api/assistant/citations/cited-passages.ts',
-    find: 'paths.length === 0 && best.share < fewestWithoutLink',
+    find: 'paths.length === 0 && best.share < minShareWithoutLink',
     replace: 'false',
     ...cited,
   },
