@@ -11,7 +11,7 @@ interface Waiting {
 
 /**
  * Creates a line in which the holders take turns, so that many tasks of one delay those of another by one each. When
- * more than `most` wait, the newest of the holder with the most leaves.
+ * more than `maxSize` wait, the newest of the holder with the most leaves.
  */
 export function createFairLine<Entry extends Waiting>(maxSize: number) {
   /** The entries of each holder in order; the holder whose turn is next comes first. */

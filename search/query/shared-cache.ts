@@ -6,7 +6,7 @@ export interface SharedCache<Key, Value> {
 
 /**
  * Creates a cache that all open indexes of a thread share, so that it does not grow with their number. Once its entries
- * weigh more than `most` together, it is emptied. Those of an index that was closed are collected with it.
+ * weigh more than `maxWeight` together, it is emptied. Those of an index that was closed are collected with it.
  */
 export function createSharedCache<Key, Value>(
   maxWeight: number,
