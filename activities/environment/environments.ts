@@ -10,7 +10,7 @@ import { baseOf } from '../job/job-access.ts';
 import type { CommandEnvironment } from '../sandbox/command-environment.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
-import { rootOf, type CommandPlace, type Commands } from '../tools/commands.ts';
+import { rootOf, type BaseImage, type Commands } from '../tools/commands.ts';
 import { openOutputLog } from '../tools/output-log.ts';
 import type { OpenRequest, OpenWorkspace } from '../workspaces/open-workspace.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
@@ -26,7 +26,7 @@ import {
   type PreparedEnvironment,
 } from './prepared-environment.ts';
 import { lastLayer, provideLayer, type LayerDeps, type LayerToBuild } from './provide-layer.ts';
-import { createPlaces } from './provide-place.ts';
+import { createBaseImages } from './base-images.ts';
 import {
   failSetup,
   hasFilledDisk,
@@ -83,7 +83,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
     await events.appendNotice({ jobId, turn, text: secrets.redact(text) });
   }
 
-  const places = createPlaces({ commands, ceilings, events, secrets, notify });
+  const baseImages = createBaseImages({ commands, ceilings, events, secrets, notify });
 
   /** Decides the environment of a turn, once, and runs its setup unless what it installs is there. */
   const prepare = async (turn: Turn): Promise<PreparedEnvironment> => {
@@ -105,9 +105,9 @@ export function createEnvironments(deps: EnvironmentDeps) {
     for (const text of [...description.notices, ...settings.notices]) await notify(ref, text);
     const { check = null, start: script } = description.environment;
     const start = script === undefined ? null : { script, isOwn: description.isOwn };
-    const { place, spentMs } = await places.decide(turn, { description, settings });
-    const environment = { ...settings.agent, ...place, layer: null, start, check };
-    const setup = await setupOf(turn, { sandbox, description, settings, place, spentMs });
+    const { baseImage, spentMs } = await baseImages.decide(turn, { description, settings });
+    const environment = { ...settings.agent, ...baseImage, layer: null, start, check };
+    const setup = await setupOf(turn, { sandbox, description, settings, baseImage, spentMs });
     if (setup === null) return environment;
     try {
       await provide(setup, description.isOwn ? 0 : skipMinutes * 60_000);
@@ -126,10 +126,10 @@ export function createEnvironments(deps: EnvironmentDeps) {
   /** Returns the setup of an environment; null without one. */
   async function setupOf(
     turn: Turn,
-    wanted: Pick<Setup, 'sandbox' | 'description' | 'settings' | 'spentMs'> & { place: CommandPlace },
+    wanted: Pick<Setup, 'sandbox' | 'description' | 'settings' | 'spentMs'> & { baseImage: BaseImage },
   ): Promise<Setup | null> {
     const { ref, job, repository } = turn;
-    const { sandbox, description, settings, place, spentMs } = wanted;
+    const { sandbox, description, settings, baseImage, spentMs } = wanted;
     const { environment, isOwn, name } = description;
     const { setup: script } = environment;
     if (script === undefined) return null;
@@ -138,7 +138,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
       return null;
     }
     const secretNames = await projectSecrets.names(job.projectId);
-    const root = await rootOf(commands?.images ?? null, place, turn.signal);
+    const root = await rootOf(commands?.images ?? null, baseImage, turn.signal);
     const system = { kind: sandbox.kind, imageId: root?.id ?? null };
     const { commit } = baseOf(job);
     const key = await layerKeyOf(workspaces, { environment, secretNames, ...system, commit, access: repository });
@@ -240,7 +240,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
   ): Promise<OpenWorkspace> => {
     const { environment, job, signal } = turn;
     const layer = sandbox === null ? null : environment.layer;
-    const spentMs = sandbox === null ? 0 : await places.restore(turn, environment, () => describedAgain(turn));
+    const spentMs = sandbox === null ? 0 : await baseImages.restore(turn, environment, () => describedAgain(turn));
     const workspace = await workspaces.open({ ...request, layer, maxBytes: environment.limits?.totalBytes });
     if (workspace.isFilled || sandbox === null || layer === null) return workspace;
     try {
@@ -266,7 +266,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
     const setup = await setupOf(turn, {
       ...again,
       sandbox,
-      place: turn.environment,
+      baseImage: turn.environment,
       spentMs,
     });
     if (setup === null) throw descriptionGone();
