@@ -37,7 +37,7 @@ import { runWorkers } from './run-workers.ts';
 import { openCommands } from './open-commands.ts';
 import { createMergeChores } from './chores/merge-chores.ts';
 import { serveHealth } from './health.ts';
-import { shareLooks } from '../lib/share-looks.ts';
+import { createDuePoll } from '../lib/due-poll.ts';
 import { createSiteChores } from './chores/site-chores.ts';
 import { createWorkerStores } from './stores.ts';
 import { traceActivities } from './trace-activities.ts';
@@ -125,7 +125,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const watchdog = createWatchdog({ ...stores, client, log });
   resources.use(repeat({ ...forAll('watchdog', 60_000), work: watchdog.check, log }));
   const notices = resources.use(createWorkNotices({ url: config.database.url }));
-  const isDue = shareLooks({ look: () => stores.dueWork.look(), isQuiet: notices.isQuiet });
+  const isDue = createDuePoll({ poll: () => stores.dueWork.poll(), isQuiet: notices.isQuiet });
   resources.use(createSiteChores({ ...stores, isDue: isDue('indexRequests'), client, log, indexFormat }));
   resources.use(createWebhookChores({ ...stores, isDue: isDue('webhookStarts'), client, log }));
   const { pullRequests } = stores;

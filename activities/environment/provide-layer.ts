@@ -41,7 +41,7 @@ export interface LayerToBuild {
  */
 const holdMs = 2_000;
 const extendEveryMs = 500;
-const lookAgainMs = 500;
+const pollEveryMs = 500;
 /** Largest part of an organization's space that one layer may take. */
 const maxLayerShare = 0.5;
 
@@ -68,7 +68,7 @@ export async function provideLayer(deps: LayerDeps, request: LayerRequest): Prom
       if (built !== null) return built;
     } else if (local !== null) return { ...local, source: 'machine' };
     else if (claim.state === 'failed') return { ...claim, source: 'failure' };
-    await sleep(lookAgainMs, undefined, { signal }).catch(() => undefined);
+    await sleep(pollEveryMs, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -97,12 +97,12 @@ async function tryCheck(batch: FinishedBatch, command: string, tries: CheckTry[]
 
 /** Reports whether the agent ran the check itself, as the last call of the batch that could change a file. */
 function hasPassedIn(calls: ToolCall[], results: ToolResult[], command: string): boolean {
-  const last = calls.findLast(({ toolName }) => !looking.has(toolName));
+  const last = calls.findLast(({ toolName }) => !readOnlyTools.has(toolName));
   if (last?.toolName !== 'run' || !isCommand(last.input, command)) return false;
   return results.find(({ toolCallId }) => toolCallId === last.toolCallId)?.isError === false;
 }
 
-const looking = new Set([
+const readOnlyTools = new Set([
   'read',
   'list',
   'glob',

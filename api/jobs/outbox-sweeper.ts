@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { DueEntry, OutboxStore } from '../../db/jobs/outbox.ts';
-import type { IsDue } from '../../lib/share-looks.ts';
+import type { IsDue } from '../../lib/due-poll.ts';
 import type { StartJob } from './job-starter.ts';
 
 export interface OutboxSweeperDeps {

@@ -73,7 +73,7 @@ const countStatement = `
        lateral (
          select ${stateOf} as state, failure_category
          from (${newest('wanted.status', 'status, phase, failure_category')}) as jobs
-       ) as looked
+       ) as scanned
   group by status, state, category`;
 
 interface CountedRow {

@@ -82,7 +82,7 @@ export function createConversationStore(pool: Pool) {
     ): Promise<{ conversations: ConversationRow[]; nextCursor: string | null }> {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const time = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigint * interval '1 microsecond'`;
-      const looked = `
+      const scanned = `
         select * from threads
         where site_id = $1 and organization_id = $4 and ($2::bigint is null or (created_at, id) < (${time('$2')}, $3::text))
           and ($5::timestamptz is null or created_at >= $5) and ($6::timestamptz is null or created_at < $6)
@@ -96,7 +96,7 @@ export function createConversationStore(pool: Pool) {
                 (select left(content, ${maxQuestionLength}) from thread_messages
                  where thread_id = threads.id and role = 'user' order by position limit 1) as question,
                 (extract(epoch from threads.created_at) * 1000000)::bigint::text as "createdMicros"
-         from (${looked} limit ${maxScanned}) as threads, lateral (
+         from (${scanned} limit ${maxScanned}) as threads, lateral (
            select count(*) filter (where role = 'user')::integer as questions,
                   count(*) filter (where answered = false and ending = 'finished')::integer as unanswered,
                   count(*) filter (where vote = 'up')::integer as up,
@@ -143,7 +143,7 @@ export function createConversationStore(pool: Pool) {
         // the next page continues where this one stopped reading
         const stopped = await client.query<{ id: string; createdMicros: string }>(
           `select id, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
-         from (${looked}) as threads offset ${maxScanned - 1} limit 1`,
+         from (${scanned}) as threads offset ${maxScanned - 1} limit 1`,
           where,
         );
         return { conversations, nextCursor: cursorOf(stopped.rows[0]) };

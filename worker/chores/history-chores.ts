@@ -3,7 +3,7 @@ import type { DueExport, WorkerHistoryStore } from '../../db/for-worker/job-hist
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import type { ReadClosedExecution } from './history-export.ts';
 import { repeatAll } from '../../lib/repeat.ts';
-import type { IsDue } from '../../lib/share-looks.ts';
+import type { IsDue } from '../../lib/due-poll.ts';
 import { allOf } from '../../lib/all-of.ts';
 
 export interface HistoryChoresDeps {

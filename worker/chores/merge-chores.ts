@@ -11,7 +11,7 @@ import type {
   PullRequestMergeStore,
 } from '../../db/for-worker/pull-request-merges.ts';
 import { repeatAll } from '../../lib/repeat.ts';
-import type { IsDue } from '../../lib/share-looks.ts';
+import type { IsDue } from '../../lib/due-poll.ts';
 
 export interface MergeChoresDeps extends Pick<WorkerClients, 'mergeBranch' | 'checkMerge' | 'deleteBranch'> {
   merges: PullRequestMergeStore;

@@ -112,8 +112,8 @@ export async function serveApi(
     dashboardDirectory: env['DASHBOARD'] ?? cacheDirectory,
     jobEvents: { wakeups, stopping: stopping.signal },
   });
-  const { lookEveryMs, endRevoked } = openAnswers;
-  cleanup.use(repeat({ name: 'ended access', everyMs: lookEveryMs, work: endRevoked, log }));
+  const { checkEveryMs, endRevoked } = openAnswers;
+  cleanup.use(repeat({ name: 'ended access', everyMs: checkEveryMs, work: endRevoked, log }));
   cleanup.use(repeat({ name: 'polled jobs', everyMs: 1_000, work: () => polledJobs.check(), log }));
   const http = createHttpServer(koa.callback(), { stalledMs });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });

@@ -14,7 +14,7 @@ it('reports each kind of work from its request until a worker has claimed it', a
   await using database = await createTestDatabase();
   const { pool } = database;
   const due = async () => {
-    const kinds = Object.entries(await createDueWorkStore(pool).look());
+    const kinds = Object.entries(await createDueWorkStore(pool).poll());
     return kinds.filter(([, isDue]) => isDue).map(([kind]) => kind);
   };
   const project = await buildProject(pool);

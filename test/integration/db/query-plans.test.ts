@@ -174,10 +174,10 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
     merged: () => service.gapChecks.noteMerged(),
     gaps: () => service.gapChecks.claim({ seconds: 1, after: '' }),
     evaluations: () => service.evaluationRuns.claim({ seconds: 1 }),
-    'due chores': () => service.dueChores.look(),
+    'due chores': () => service.dueChores.poll(),
     'changed indexes': () =>
       service.indexChanges.changed([{ id: owner.ids['site'] ?? '', organizationId: owner.organizationId, version: 1 }]),
-    'due work': () => worker.dueWork.look(),
+    'due work': () => worker.dueWork.poll(),
     merges: () => worker.merges.claimMerge(),
     'pull requests': () => worker.branches.claimOpenPullRequests({ limit }),
     'closed pull requests': () => worker.branches.claimClosedPullRequests({ limit }),
