@@ -3,7 +3,7 @@ import { ApplicationFailure, log } from '@temporalio/activity';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { worseIndex, type SiteIndexing } from '../../db/for-worker/site-indexing.ts';
 import { embeddingName } from '../../lib/inputs/embedding-choice.ts';
-import { createTurns } from '../../lib/threads/turns.ts';
+import { createFairSemaphore } from '../../lib/threads/fair-semaphore.ts';
 import { readKnownSources, sourceKey } from '../../search/query/known-pages.ts';
 import { indexFormat, isSearchable } from '../../search/query/index-format.ts';
 import type { FoundSource } from '../../search/read/read-sources.ts';
@@ -64,7 +64,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   const { sites, indexes, attempt } = deps;
   const openSource = createSiteSource(deps);
   const artifacts = createSiteArtifacts(deps);
-  const builds = createTurns(buildsAtOnce);
+  const builds = createFairSemaphore(buildsAtOnce);
 
   return {
     /** Begins a run, and returns the request that it will answer; any later request is a new one. */

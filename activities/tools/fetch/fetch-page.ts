@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { commonHosts, isFetchHost } from '../../../lib/inputs/fetch-hosts.ts';
-import { ThreadQueueError } from '../../../lib/threads/fair-line.ts';
+import { ThreadQueueError } from '../../../lib/threads/fair-queue.ts';
 import { createThreadQueue, type ThreadQueue } from '../../../lib/threads/thread-queue.ts';
 import { createEgress, type Egress } from '../../../lib/network/egress.ts';
 import { PrivateAddressError, type Resolve } from '../../../lib/network/public-lookup.ts';

@@ -175,7 +175,7 @@ export const boundMutations: Mutation[] = [
   },
   {
     name: 'more tasks wait for a thread than may',
-    file: 'lib/threads/fair-line.ts',
+    file: 'lib/threads/fair-queue.ts',
     find: 'if (size <= maxSize) return;',
     replace: 'return;',
     project: 'unit',

@@ -64,7 +64,7 @@ export const capacityMutations: Mutation[] = [
   },
   {
     name: 'tasks of one organization wait behind all of another',
-    file: 'lib/threads/fair-line.ts',
+    file: 'lib/threads/fair-queue.ts',
     find: 'const own = lines.get(entry.holder) ?? [];\n      lines.set(entry.holder, own);',
     replace: "const own = lines.get('') ?? [];\n      lines.set('', own);",
     project: 'unit',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ThreadQueueError } from '../../../../lib/threads/fair-line.ts';
+import { ThreadQueueError } from '../../../../lib/threads/fair-queue.ts';
 import { createThreadQueue } from '../../../../lib/threads/thread-queue.ts';
 import { watchEventLoop } from '../../../../lib/threads/watch-event-loop.ts';
 
