@@ -128,7 +128,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   );
   // clients that reconnect are still served while proxies redirect their traffic
   const closing = new AbortController();
-  const { koa, loopHolds, verifier, keyUses, openedPages, openAnswers, polledJobs } = createApp({
+  const { koa, loopBlocks, verifier, keyUses, openedPages, openAnswers, polledJobs } = createApp({
     config,
     pool,
     holders,
@@ -180,7 +180,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const http = createHttpServer(koa.callback());
   const port = await http.listen(config.http);
   log.info({ host: config.http.host, port }, 'api ready');
-  loopHolds.watch(signal);
+  loopBlocks.watch(signal);
 
   if (!signal.aborted) await once(signal, 'abort');
   log.info('api stopping');

@@ -19,7 +19,7 @@ import { indexFormat } from '../search/query/index-format.ts';
 import { repeat } from '../lib/repeat.ts';
 import { createTemporalConnection } from '../lib/temporal/temporal-connection.ts';
 import { openTemporalCredentials, type TemporalCredentials } from '../lib/temporal/temporal-credentials.ts';
-import { createHoldWatch } from '../lib/threads/hold-watch.ts';
+import { createLoopBlockWatch } from '../lib/threads/loop-block-watch.ts';
 import { openTracing } from '../lib/tracing/open-tracing.ts';
 import { createClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config/config.ts';
@@ -75,7 +75,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   resources.defer(() => pool.end());
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'docket_worker_' });
-  const holds = createHoldWatch<Info>({
+  const loopBlocks = createLoopBlockWatch<Info>({
     log,
     registers: [registry],
     prefix: 'docket_worker',
@@ -160,7 +160,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   ];
   const { graceMs: shutdownGraceMs, buildId } = config;
   const traced = config.tracing === null ? [] : [traceActivities({ turnBeganAt: stores.jobs.turnBeganAt })];
-  const interceptors = [leaveLostWorker(client), watchActivities(holds), ...traced];
+  const interceptors = [leaveLostWorker(client), watchActivities(loopBlocks), ...traced];
   const shape = { namespace, bundle, dataConverter, shutdownGraceMs, buildId, interceptors };
   await runWorkers({
     address,
@@ -171,7 +171,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
       if (workers.length === 0) return;
       // a worker that replaces this one finds the code compiled; a killed process does not reach the flush at its exit
       flushCompileCache();
-      holds.watch(signal);
+      loopBlocks.watch(signal);
     },
     log,
     signal,

@@ -3,7 +3,7 @@ import type { Mutation } from './list.ts';
 const lists = { project: 'integration', tests: ['api/access/bounded-lists'] } as const;
 const described = { project: 'unit', tests: ['api/bounded-lists'] } as const;
 const openAnswers = { project: 'unit', tests: ['api/http/streams/open-answers'] } as const;
-const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/hold-watch'] } as const;
+const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/loop-block-watch'] } as const;
 const fileTools = { project: 'integration', tests: ['workspaces/file-tools-hold'] } as const;
 const shares = { project: 'integration', tests: ['assistant/readers-share'] } as const;
 const loop = { project: 'integration', tests: ['models/event-loop'] } as const;
@@ -140,27 +140,27 @@ export const boundMutations: Mutation[] = [
   {
     name: 'time in which others had the processor counts as a hold',
     file: 'lib/threads/watch-event-loop.ts',
-    find: ' && cpuMs > heldMs',
+    find: ' && cpuMs > blockedMs',
     replace: '',
     ...eventLoop,
   },
   {
-    name: 'short holds are not seen',
+    name: 'short blocks are not seen',
     file: 'lib/threads/watch-event-loop.ts',
-    find: 'now - lookedAt > heldMs',
-    replace: 'now - lookedAt > 2 * heldMs',
+    find: 'now - tickedAt > blockedMs',
+    replace: 'now - tickedAt > 2 * blockedMs',
     ...eventLoop,
   },
   {
-    name: 'holds are not counted',
-    file: 'lib/threads/hold-watch.ts',
-    find: 'holds.observe(cpuMs / 1_000);',
+    name: 'blocks are not counted',
+    file: 'lib/threads/loop-block-watch.ts',
+    find: 'blocks.observe(cpuMs / 1_000);',
     replace: '',
     ...eventLoop,
   },
   {
     name: 'a process that stops is watched on',
-    file: 'lib/threads/hold-watch.ts',
+    file: 'lib/threads/loop-block-watch.ts',
     find: 'watching?.[Symbol.dispose]()',
     replace: 'watching',
     ...eventLoop,

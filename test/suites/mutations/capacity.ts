@@ -65,8 +65,8 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'tasks of one organization wait behind all of another',
     file: 'lib/threads/fair-queue.ts',
-    find: 'const own = lines.get(entry.holder) ?? [];\n      lines.set(entry.holder, own);',
-    replace: "const own = lines.get('') ?? [];\n      lines.set('', own);",
+    find: 'const own = queues.get(entry.holder) ?? [];\n      queues.set(entry.holder, own);',
+    replace: "const own = queues.get('') ?? [];\n      queues.set('', own);",
     project: 'unit',
     tests: ['lib/threads/thread-pool', 'lib/threads/thread-queue'],
   },

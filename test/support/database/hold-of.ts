@@ -8,7 +8,7 @@ export async function holdOf(work: () => Promise<unknown>): Promise<number> {
     await delay(20);
     let longest = 0;
     {
-      using _ = watchEventLoop({ heldMs: 50, onHeld: ({ cpuMs }) => (longest = Math.max(longest, cpuMs)) });
+      using _ = watchEventLoop({ blockedMs: 50, onBlocked: ({ cpuMs }) => (longest = Math.max(longest, cpuMs)) });
       await work();
       await delay(20);
     }
