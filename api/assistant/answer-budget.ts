@@ -19,7 +19,7 @@ export interface AnswerBudgetDeps {
 }
 
 /** A model call whose highest possible cost is reserved. */
-export interface HeldCall {
+export interface ReservedCall {
   model: LanguageModelV4;
   modelName: string;
   /** Whether the extractive model answers because the call would exceed the site's daily budget even if nothing were spent. */
@@ -36,7 +36,7 @@ export interface HeldCall {
  * Reserves the highest possible cost of a model call. When it does not fit the site's daily budget, the call goes to
  * the extractive model. Throws ApiError when the organization's daily budget is spent.
  */
-export type HoldCall = (call: { site: SiteRow; characters: number }) => Promise<HeldCall>;
+export type ReserveCall = (call: { site: SiteRow; characters: number }) => Promise<ReservedCall>;
 
 /** No answer from documentation needs more, and a larger share of the window would leave too little for the request. */
 const maxAnswerTokens = 8_000;
@@ -55,18 +55,18 @@ export function createAnswerBudget({
   modelName,
   budgetMicros,
   outputTokenLimit = maxAnswerTokens,
-}: AnswerBudgetDeps): HoldCall {
+}: AnswerBudgetDeps): ReserveCall {
   const maxOutputTokens = Math.min(outputTokenLimit, Math.floor(prices.windowOf(modelName) * outputShareOfWindow));
   const costOf = (usage: PricedUsage) => prices.costMicrosOf(modelName, usage);
   const free = { exceedsBudget: false, maxMicros: 0, settle: async () => 0 };
-  const extract: HeldCall = {
+  const extract: ReservedCall = {
     model: createOfflineExtract({ lead: budgetNotice }),
     modelName: extractName,
     maxOutputTokens: null,
     ...free,
   };
 
-  return async function holdCall({ site, characters }) {
+  return async function reserveCall({ site, characters }) {
     const { answerBudgetMicros: siteMicros } = site;
     const isLimited = siteMicros !== null || budgetMicros !== null;
     const sent = { ...noTokens, inputTokens: maxTokensOf(characters + charactersOfTools) };
@@ -76,17 +76,22 @@ export function createAnswerBudget({
     if (maxMicros === null || maxMicros === 0) return call;
     if (siteMicros !== null && maxMicros > siteMicros) return { ...extract, exceedsBudget: true };
     const lostMicros = costOf(sent) ?? maxMicros;
-    const held = await spending.hold(site, { maxMicros, lostMicros, siteMicros, organizationMicros: budgetMicros });
-    if ('spent' in held) {
-      if (held.spent === 'site') return extract;
-      throw budgetSpent(held.retryAfterSeconds);
+    const reservation = await spending.reserve(site, {
+      maxMicros,
+      lostMicros,
+      siteMicros,
+      organizationMicros: budgetMicros,
+    });
+    if ('spent' in reservation) {
+      if (reservation.spent === 'site') return extract;
+      throw budgetSpent(reservation.retryAfterSeconds);
     }
     return {
       ...call,
       maxMicros,
       async settle(usage) {
         const micros = costOf(usage) ?? maxMicros;
-        await spending.settle(site, held, micros);
+        await spending.settle(site, reservation, micros);
         return micros;
       },
     };

@@ -113,7 +113,7 @@ export async function generateChecked(
     stalledMs: deps.modelStalledMs,
     startMs: deps.modelStartMs,
     maxTextLength: deps.maxTextLength,
-    holdCall: turn.holdCall,
+    reserveCall: turn.reserveCall,
     signal: turn.signal,
   };
   try {

@@ -9,7 +9,7 @@ import type {
 import type { PricedUsage } from '../../models/prices.ts';
 import { lostTokens, noTokens, usedTokens, type CallLength } from '../../models/used-tokens.ts';
 import { ApiError } from '../http/errors.ts';
-import type { HeldCall, HoldCall } from './answer-budget.ts';
+import type { ReservedCall, ReserveCall } from './answer-budget.ts';
 import type { TokenUsage } from '../../workflows/contract/job.ts';
 import { createStepAnswer, type StepAnswer } from './step-answer.ts';
 
@@ -24,7 +24,7 @@ const maxInputsLength = 20_000;
 /** A step with more calls is rejected. */
 const maxCallsSent = 200;
 
-type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens'> & { settle(usage: PricedUsage): Promise<void> };
+type StepCall = Pick<ReservedCall, 'model' | 'maxOutputTokens'> & { settle(usage: PricedUsage): Promise<void> };
 
 interface RunningCall extends Omit<StepCall, 'settle'> {
   prompt: LanguageModelV4Prompt;
@@ -47,7 +47,7 @@ export interface GenerateOptions {
   /** Longest text of one step, in characters. */
   maxTextLength: number;
   /** Reserves the cost of a step whose prompt has that many characters, and names the model that takes it. */
-  holdCall(characters: number): Promise<StepCall>;
+  reserveCall(characters: number): Promise<StepCall>;
   signal: AbortSignal;
 }
 
@@ -93,7 +93,7 @@ export async function generate(options: GenerateOptions, usage: TokenUsage, take
       sentCharacters: sentCharacters + toolCharacters,
       receivedCharacters: text.length + reasoningCharacters + Math.max(inputCharacters, JSON.stringify(calls).length),
     });
-    const call = await options.holdCall(sentCharacters);
+    const call = await options.reserveCall(sentCharacters);
     if (options.signal.aborted) return call.settle(noTokens);
     const settle = (error: unknown) => call.settle(used ?? lostTokens(error, length()));
     await streamStep(options, { ...call, settle, prompt, mayCall }, (part) => {
@@ -267,9 +267,9 @@ async function resultOf(toolName: string, input: string, tools: AnswerTool[]): P
 }
 
 /** Reserves a further call of an answer whose stream has begun. Throws GenerationError when the budget is spent. */
-export async function holdNext(holdCall: HoldCall, call: Parameters<HoldCall>[0]): Promise<HeldCall> {
+export async function reserveNext(reserveCall: ReserveCall, call: Parameters<ReserveCall>[0]): Promise<ReservedCall> {
   try {
-    return await holdCall(call);
+    return await reserveCall(call);
   } catch (error) {
     if (error instanceof ApiError) throw new GenerationError(error.message, { cause: error });
     throw error;

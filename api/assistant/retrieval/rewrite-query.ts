@@ -8,7 +8,7 @@ import { lostTokens } from '../../../models/used-tokens.ts';
 import type { SitePages } from '../../../search/query/site-index.ts';
 import { needsOtherTexts } from '../../../search/query/referred-texts.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { HeldCall, HoldCall } from '../answer-budget.ts';
+import type { ReservedCall, ReserveCall } from '../answer-budget.ts';
 import { usageOf } from '../generate.ts';
 import type { MessageRequest } from '../message-request.ts';
 import { viewedPage } from '../retrieve.ts';
@@ -17,7 +17,7 @@ import { createOptionalModel, type OptionalModel } from './optional-model.ts';
 interface QueryRewriterDeps {
   languageModel(name: string): LanguageModelV4;
   /** Returns the budget check for calls of a model whose output has at most that many tokens. */
-  budgetOf(model: { model: LanguageModelV4; modelName: string; outputTokenLimit: number }): HoldCall;
+  budgetOf(model: { model: LanguageModelV4; modelName: string; outputTokenLimit: number }): ReserveCall;
   log: Logger;
   /** Time a question waits for its query. */
   patienceMs: number;
@@ -99,11 +99,11 @@ export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }
         const model = languageModel(modelName);
         const prompt = promptOf(given);
         const sentCharacters = JSON.stringify(prompt).length;
-        const holdCall = budgetOf({ model, modelName, outputTokenLimit });
-        const held = await holdOrNull(holdCall, { site, characters: sentCharacters });
+        const reserveCall = budgetOf({ model, modelName, outputTokenLimit });
+        const reserved = await reserveOrNull(reserveCall, { site, characters: sentCharacters });
         // over the site's budget, the extractive model answers
-        if (held === null || held.model !== model) return { outcome: 'over_budget', query: null };
-        costMicros = held.maxMicros;
+        if (reserved === null || reserved.model !== model) return { outcome: 'over_budget', query: null };
+        costMicros = reserved.maxMicros;
         let answer: LanguageModelV4GenerateResult;
         try {
           answer = await model.doGenerate({
@@ -113,11 +113,11 @@ export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }
             abortSignal,
           });
         } catch (error) {
-          costMicros = await held.settle(lostTokens(error, { sentCharacters, receivedCharacters: 0 }));
+          costMicros = await reserved.settle(lostTokens(error, { sentCharacters, receivedCharacters: 0 }));
           throw error;
         }
         const text = answer.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-        costMicros = await held.settle(usageOf(answer.usage, { sentCharacters, receivedCharacters: text.length }));
+        costMicros = await reserved.settle(usageOf(answer.usage, { sentCharacters, receivedCharacters: text.length }));
         const query = queryIn(text);
         if (query === null) return { outcome: 'unusable', query };
         remember(queries, key, query, maxCached);
@@ -143,9 +143,9 @@ interface Outcome {
 }
 
 /** Null when the organization's budget is spent, which the answer then says. */
-async function holdOrNull(holdCall: HoldCall, call: Parameters<HoldCall>[0]): Promise<HeldCall | null> {
+async function reserveOrNull(reserveCall: ReserveCall, call: Parameters<ReserveCall>[0]): Promise<ReservedCall | null> {
   try {
-    return await holdCall(call);
+    return await reserveCall(call);
   } catch (error) {
     if (error instanceof ApiError && error.status === 429) return null;
     throw error;

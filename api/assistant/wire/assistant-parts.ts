@@ -164,7 +164,7 @@ export function createAssistantParts({
     const model = models.languageModel(modelName);
     return createAssistant({
       threads,
-      holdCall: budgetOf({ model, modelName }),
+      reserveCall: budgetOf({ model, modelName }),
       rewriteQuery: queries.rewrite,
       searchPassages,
       logger: log,

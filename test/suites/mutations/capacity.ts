@@ -145,14 +145,14 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'further calls of an answer are not reserved',
     file: 'api/assistant/assistant.ts',
-    find: '            held = null;',
+    find: '            reserved = null;',
     replace: '',
     ...answerMoney,
   },
   {
     name: 'an answer stays charged with the most that it may cost',
     file: 'api/assistant/answer-budget.ts',
-    find: 'await spending.settle(site, held, micros);',
+    find: 'await spending.settle(site, reservation, micros);',
     replace: 'void micros;',
     ...answerMoney,
   },

@@ -195,8 +195,13 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
     }),
   'threads.get': (a) => a.stores.threads.get(site(a), id(a, 'thread')),
   'threads.remove': (a) => a.stores.threads.remove(a.as, id(a, 'site'), id(a, 'thread')),
-  'answerSpending.hold': (a) =>
-    a.stores.answerSpending.hold(site(a), { maxMicros: 1, lostMicros: 1, siteMicros: null, organizationMicros: null }),
+  'answerSpending.reserve': (a) =>
+    a.stores.answerSpending.reserve(site(a), {
+      maxMicros: 1,
+      lostMicros: 1,
+      siteMicros: null,
+      organizationMicros: null,
+    }),
   'answerSpending.settle': (a) =>
     a.stores.answerSpending.settle(site(a), { id: '1', day: '2026-01-01', lostMicros: 0 }, 1),
   'analytics.read': (a) => a.stores.analytics.read(site(a), { days: 30, bucketSeconds: 86_400 }),

@@ -43,7 +43,7 @@ function modelOf(
 
 /** Steps of the model; `held` gets the characters of each prompt, and `settled` the usage of each. */
 const stepsOf = (model: LanguageModelV4, held: number[] = [], settled: PricedUsage[] = []) => ({
-  async holdCall(characters: number) {
+  async reserveCall(characters: number) {
     held.push(characters);
     return { model, maxOutputTokens: null, settle: async (used: PricedUsage) => void settled.push(used) };
   },
