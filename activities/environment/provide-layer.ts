@@ -39,7 +39,7 @@ export interface LayerToBuild {
  * Lease of the worker that builds a layer. Once it expires, another worker may build the layer. It equals the heartbeat
  * timeout: after that, the job of a dead builder is attempted again and waits for the layer.
  */
-const holdMs = 2_000;
+const leaseMs = 2_000;
 const extendEveryMs = 500;
 const pollEveryMs = 500;
 /** Largest part of an organization's space that one layer may take. */
@@ -57,7 +57,7 @@ export async function provideLayer(deps: LayerDeps, request: LayerRequest): Prom
   for (;;) {
     signal.throwIfAborted();
     const failureMs = Math.max(rememberMs, performance.now() - beganAt);
-    const claim = await layers.claim({ ...ref, holdMs, failureMs });
+    const claim = await layers.claim({ ...ref, leaseMs, failureMs });
     const local = await layerFiles.find(ref);
     if (claim.state === 'complete') {
       if (local !== null) return { ...local, source: 'machine' };
@@ -112,13 +112,13 @@ async function buildLayer(
 ): Promise<(StoredLayer & { source: 'machine' | 'setup' }) | null> {
   let failure: string | null = null;
   const lost = new AbortController();
-  const checkHeld = (isHeld: boolean) => isHeld || lost.abort();
-  const extend = () => void layers.hold(id, holdMs).then(checkHeld, () => undefined);
+  const checkLease = (isHeld: boolean) => isHeld || lost.abort();
+  const extend = () => void layers.renew(id, leaseMs).then(checkLease, () => undefined);
   const extending = setInterval(extend, extendEveryMs);
   const claim: LayerToBuild = {
     signal: AbortSignal.any([signal, lost.signal]),
     async start(notice) {
-      checkHeld(await layers.start(id, holdMs, notice));
+      checkLease(await layers.start(id, leaseMs, notice));
       claim.signal.throwIfAborted();
     },
   };

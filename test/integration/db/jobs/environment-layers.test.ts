@@ -78,11 +78,11 @@ it('is not built again if its builder died after it was finished, and is if it d
   const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
   const files = machine('c');
   const { layers, build, provide } = layersOf(files, ref);
-  expect(await layers.claim({ ...ref, holdMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
+  expect(await layers.claim({ ...ref, leaseMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
   await write(await files.begin(), 'half');
   expect(await provide()).toMatchObject({ source: 'setup' });
   await database.pool.query('delete from environment_layers');
-  expect(await layers.claim({ ...ref, holdMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
+  expect(await layers.claim({ ...ref, leaseMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
   expect(await provide()).toMatchObject({ source: 'machine' });
   expect(build).toHaveBeenCalledTimes(1);
   const elsewhere = layersOf(machine('d'), ref);
@@ -103,7 +103,7 @@ it('is built by another when its builder is suspended, which then begins nothing
     return setup(folder);
   };
   let isSuspended = true;
-  const layers: typeof store = { ...store, hold: async (...claim) => isSuspended || store.hold(...claim) };
+  const layers: typeof store = { ...store, renew: async (...claim) => isSuspended || store.renew(...claim) };
   const layerBounds = { maxLayers: 2, maxBytes: 1e9 };
   const suspended = provideLayer(
     { layers, layerFiles: machine('i'), layerBounds },
@@ -118,10 +118,10 @@ it('is built by another when its builder is suspended, which then begins nothing
   const notices = `select data ->> 'text' as text from job_events where job_id = $1 and type = 'notice'`;
   expect((await database.pool.query(notices, [jobId])).rows).toEqual([]);
   // one that holds its layer says so, and holds it for longer
-  const { id } = (await store.claim({ ...ref, key: 'two', holdMs: 60_000, failureMs: 0 })) as { id: string };
+  const { id } = (await store.claim({ ...ref, key: 'two', leaseMs: 60_000, failureMs: 0 })) as { id: string };
   expect(await store.start(id, 0, { jobId, turn: 1, text: 'started' })).toBe(true);
   expect((await database.pool.query(notices, [jobId])).rows).toEqual([{ text: 'started' }]);
-  expect(await store.claim({ ...ref, key: 'two', holdMs: 1_000, failureMs: 0 })).toMatchObject({ state: 'claimed' });
+  expect(await store.claim({ ...ref, key: 'two', leaseMs: 1_000, failureMs: 0 })).toMatchObject({ state: 'claimed' });
 });
 
 it('fails at once for all that wait for a build that fails, and is built again for those that come later', async () => {
@@ -145,7 +145,7 @@ it('fails at once for all that wait for a build that fails, and is built again f
   end.resolve();
   await expect(first).rejects.toThrow('exit code 3');
   // one that comes now is at work before the others have looked again
-  const next = await failing.layers.claim({ ...ref, holdMs: 10_000, failureMs: 0 });
+  const next = await failing.layers.claim({ ...ref, leaseMs: 10_000, failureMs: 0 });
   expect(next).toMatchObject({ state: 'claimed' });
   for (const other of await Promise.all(others))
     expect(other).toMatchObject({ source: 'failure', failure: 'It failed.' });

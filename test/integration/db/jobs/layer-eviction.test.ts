@@ -28,7 +28,7 @@ it('the layers of an organization are bounded, and the least recently used of al
   const foreign = await buildProject(database.pool);
   const bounds = { maxLayers: 5, maxBytes: 250 };
   async function keep(ref: LayerRef, bytes = 100): Promise<void> {
-    const claim = await store.claim({ ...ref, holdMs: 60_000, failureMs: 0 });
+    const claim = await store.claim({ ...ref, leaseMs: 60_000, failureMs: 0 });
     if (claim.state !== 'claimed') throw new Error(claim.state);
     for (const position of [0, 1]) await store.addChunk(claim.id, position, Buffer.alloc(bytes / 2, 'x'));
     expect(await store.complete({ id: claim.id, description: {}, ...bounds })).toBe(true);
@@ -40,13 +40,13 @@ it('the layers of an organization are bounded, and the least recently used of al
   await keep({ projectId: second.id, key: 'two' });
   expect(await storedIn(own)).toEqual(['one: 2', 'two: 2']);
   // a job that uses a layer keeps it
-  expect(await store.claim({ projectId: first.id, key: 'one', holdMs: 0, failureMs: 0 })).toMatchObject({
+  expect(await store.claim({ projectId: first.id, key: 'one', leaseMs: 0, failureMs: 0 })).toMatchObject({
     state: 'complete',
   });
   await keep({ projectId: first.id, key: 'three' });
   expect(await storedIn(own)).toEqual(['one: 2', 'three: 2']);
   // one that is being built is not counted, and stays
-  expect(await store.claim({ projectId: second.id, key: 'built', holdMs: 60_000, failureMs: 0 })).toMatchObject({
+  expect(await store.claim({ projectId: second.id, key: 'built', leaseMs: 60_000, failureMs: 0 })).toMatchObject({
     state: 'claimed',
   });
   await keep({ projectId: second.id, key: 'large' }, 240);

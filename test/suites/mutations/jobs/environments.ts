@@ -46,8 +46,8 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'a suspended worker starts a setup that another has finished',
     file: 'activities/environment/provide-layer.ts',
-    find: 'checkHeld(await layers.start(id, holdMs, notice));',
-    replace: 'await layers.start(id, holdMs, notice);',
+    find: 'checkLease(await layers.start(id, leaseMs, notice));',
+    replace: 'await layers.start(id, leaseMs, notice);',
     ...layers,
   },
   {
@@ -67,8 +67,8 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'a job waits for the setup of a later one, although its own has failed',
     file: 'db/for-worker/environment-layers.ts',
-    find: '[id, projectId, key, holdMs, failedAt, failure]',
-    replace: '[id, projectId, key, holdMs, null, failure]',
+    find: '[id, projectId, key, leaseMs, failedAt, failure]',
+    replace: '[id, projectId, key, leaseMs, null, failure]',
     ...layers,
   },
   {
