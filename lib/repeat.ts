@@ -39,9 +39,9 @@ export function repeat({
   let isStopped = false;
   let hasFailed = false;
   let round = Promise.resolve();
-  let timer = begin(Math.min(everyMs, maxFirstWaitMs));
+  let timer = start(Math.min(everyMs, maxFirstWaitMs));
 
-  function begin(afterMs: number): NodeJS.Timeout {
+  function start(afterMs: number): NodeJS.Timeout {
     return setTimeout(() => (round = run()), afterMs);
   }
 
@@ -54,7 +54,7 @@ export function repeat({
         log.warn({ err: error, chore: name }, 'periodic task failed; retrying');
       hasFailed = true;
     }
-    if (!isStopped) timer = begin(hasFailed ? retryMs : everyMs);
+    if (!isStopped) timer = start(hasFailed ? retryMs : everyMs);
   }
 
   return {

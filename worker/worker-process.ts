@@ -159,7 +159,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     webhookQueue(createDeliveryActivities(shared)),
   ];
   const { graceMs: shutdownGraceMs, buildId } = config;
-  const traced = config.tracing === null ? [] : [traceActivities({ turnBeganAt: stores.jobs.turnBeganAt })];
+  const traced = config.tracing === null ? [] : [traceActivities({ turnStartedAt: stores.jobs.turnStartedAt })];
   const interceptors = [leaveLostWorker(client), watchActivities(loopBlocks), ...traced];
   const shape = { namespace, bundle, dataConverter, shutdownGraceMs, buildId, interceptors };
   await runWorkers({

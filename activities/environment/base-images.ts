@@ -76,7 +76,7 @@ export function createBaseImages({ commands, ceilings, events, secrets, notify }
       throw setupFailed(
         `${subject} needs a network. List the hosts that the image gets packages from, such as deb.debian.org, in DOCKET_RUN_HOSTS of the worker, and in hosts.setup.`,
       );
-    const beganAt = performance.now();
+    const startedAt = performance.now();
     await images.extend(root, packages, {
       signal,
       async install(tree, { addedBytes, totalBytes }) {
@@ -110,7 +110,7 @@ export function createBaseImages({ commands, ceilings, events, secrets, notify }
         await notify(ref, `${subject} succeeded in ${took} s. The image with them is kept for further jobs.`);
       },
     });
-    return performance.now() - beganAt;
+    return performance.now() - startedAt;
   };
 
   const decide: BaseImages['decide'] = async (turn, described) => {

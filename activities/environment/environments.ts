@@ -147,7 +147,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
 
   async function provide(setup: Setup, rememberMs: number): Promise<StoredLayer> {
     const { ref, job, key, signal, description } = setup;
-    const beganAt = performance.now();
+    const startedAt = performance.now();
     const layer = await provideLayer(deps, {
       ref: { projectId: job.projectId, key },
       signal,
@@ -159,7 +159,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
       if (!description.isOwn) await notify(ref, skippedText(`The setup of ${description.name}`, layer));
       throw setupFailed(layer.failure);
     }
-    const seconds = ((performance.now() - beganAt) / 1_000).toFixed(1);
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     const megabytes = Math.ceil(layer.layer.bytes / 2 ** 20);
     const from = { machine: 'from this worker', database: 'from another worker' };
     await notify(

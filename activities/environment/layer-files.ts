@@ -83,7 +83,7 @@ export function createLayerFiles({ directory, maxBytes }: { directory: string; m
   return {
     find,
     /** Creates a folder for an archive that is about to be made. */
-    async begin(): Promise<string> {
+    async createFolder(): Promise<string> {
       const folder = join(halfMade, randomUUID());
       await mkdir(folder, { recursive: true, mode: 0o700 });
       return folder;

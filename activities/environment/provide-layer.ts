@@ -53,10 +53,10 @@ const maxLayerShare = 0.5;
 export async function provideLayer(deps: LayerDeps, request: LayerRequest): Promise<ProvidedLayer> {
   const { layers, layerFiles } = deps;
   const { ref, signal, rememberMs } = request;
-  const beganAt = performance.now();
+  const startedAt = performance.now();
   for (;;) {
     signal.throwIfAborted();
-    const failureMs = Math.max(rememberMs, performance.now() - beganAt);
+    const failureMs = Math.max(rememberMs, performance.now() - startedAt);
     const claim = await layers.claim({ ...ref, leaseMs, failureMs });
     const local = await layerFiles.find(ref);
     if (claim.state === 'complete') {
@@ -92,7 +92,7 @@ async function fetchLayer(
   { ref, id, description, signal }: Pick<LayerRequest, 'ref' | 'signal'> & { id: string; description: unknown },
 ): Promise<StoredLayer | null> {
   const layer = layerSchema.parse(description);
-  const folder = await layerFiles.begin();
+  const folder = await layerFiles.createFolder();
   if (!(await downloadArchive(layers, { id, folder, sha256: layer.sha256, signal }))) {
     await layerFiles.discard(folder);
     await layers.remove(id);
@@ -143,7 +143,7 @@ async function buildHere(
   layerFiles: LayerFiles,
   { ref, build }: { ref: LayerRef; build(folder: string): Promise<StoredLayer> },
 ): Promise<StoredLayer> {
-  const folder = await layerFiles.begin();
+  const folder = await layerFiles.createFolder();
   try {
     await layerFiles.add(ref, await build(folder));
   } catch (error) {

@@ -30,7 +30,7 @@ export interface SiteActivityDeps extends SiteSourceDeps {
     SiteIndexing,
     | 'get'
     | 'requestIndex'
-    | 'beginIndexRun'
+    | 'startIndexRun'
     | 'countIndexAttempt'
     | 'readGuard'
     | 'answerIndexRequest'
@@ -69,7 +69,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   return {
     /** Begins a run, and returns the request that it will answer; any later request is a new one. */
     async readIndexRequest({ siteId }: IndexSiteInput): Promise<string | null> {
-      return sites.beginIndexRun(siteId);
+      return sites.startIndexRun(siteId);
     },
 
     /** Requests an index. The run is started separately. */

@@ -51,9 +51,9 @@ export async function runBatch(
   const outputs = new Map<ToolCall, TimedOutput>();
   const formerEtags = new Map<string, string>();
   const run = async (call: ToolCall) => {
-    const beganAt = performance.now();
+    const startedAt = performance.now();
     const output = await runCall(toolset, call, { ...context, formerEtags });
-    outputs.set(call, { ...output, durationMs: Math.round(performance.now() - beganAt) });
+    outputs.set(call, { ...output, durationMs: Math.round(performance.now() - startedAt) });
   };
   const finishing = calls.filter(({ toolName }) => toolName === 'finish');
   for (const group of groupsOf(

@@ -103,7 +103,7 @@ async function askAll(deps: EvaluationRunDeps, evaluation: ClaimedEvaluation): P
       for (const [side, configuration] of configurations.entries()) {
         const assistant = assistants[side];
         if (assistant === undefined || isDone.has(`${position} ${side}`)) continue;
-        const began = performance.now();
+        const startedAt = performance.now();
         const answer = await ask(deps, { site, lease, assistant, question, configuration });
         if (answer === null) return false;
         const result = {
@@ -116,7 +116,7 @@ async function askAll(deps: EvaluationRunDeps, evaluation: ClaimedEvaluation): P
           answered: answer.isAnswered,
           ...checkAnswer(question, answer, pathsOfExpected(lease.index, { ...question, baseUrl: site.baseUrl })),
           costMicros: answer.costMicros,
-          durationMs: Math.round(performance.now() - began),
+          durationMs: Math.round(performance.now() - startedAt),
           indexVersion: lease.version,
         };
         if (!(await deps.evaluationRuns.record(id, result, { seconds: claimSeconds }))) return false;

@@ -26,18 +26,18 @@ export function TurnHead({ standing: { turn, end, prLink, isNewest }, phase, pul
   const label = isNewest && phase === 'waiting' ? phase : ended;
   const by = nameOfActor(turn.startedBy);
   const endedBy = nameOfActor(turn.endedBy);
-  const began = Date.parse(createdAt);
-  const isToday = new Date(began).toDateString() === new Date().toDateString();
+  const startedAt = Date.parse(createdAt);
+  const isToday = new Date(startedAt).toDateString() === new Date().toDateString();
   return (
     <header className="turn-head">
       <h2>Turn {turn.turn}</h2>
-      <time dateTime={createdAt}>{isToday ? clockTime(began) : dayAndTime(began)}</time>
+      <time dateTime={createdAt}>{isToday ? clockTime(startedAt) : dayAndTime(startedAt)}</time>
       {by !== null && <span className="quiet">by {by}</span>}
       <span className="turn-end">
         <span className={`badge ${classes[label]}`}>{label}</span>
         {endedBy !== null && <span className="quiet"> by {endedBy}</span>}
       </span>
-      {endedAt !== null && <span className="quiet">took {duration(Date.parse(endedAt) - began)}</span>}
+      {endedAt !== null && <span className="quiet">took {duration(Date.parse(endedAt) - startedAt)}</span>}
       {prLink !== null && <PullRequestLink prLink={prLink} pullRequests={pullRequests} hasState />}
     </header>
   );

@@ -73,7 +73,7 @@ export function createJobMessageStore(pool: Pool) {
       if (isActive && !(await hasRoom(client, job, message.prompt))) return { kind: 'full' };
       await keepKey(client, message);
       const images = await writeImages(client, job.id, message.images ?? []);
-      const updated = await (isActive ? join : beginTurn)(client, job, message.prompt, images);
+      const updated = await (isActive ? join : startTurn)(client, job, message.prompt, images);
       if (message.mergeBase === true) {
         const begun = [job.id, updated.turn];
         await client.query('update job_turns set merge_base = true where job_id = $1 and turn = $2', begun);
@@ -140,7 +140,7 @@ async function join(client: PoolClient, { id, turn }: JobRow, prompt: string, im
 }
 
 /** Starts the next turn of a locked job, in the transaction of the change that requests it. */
-export async function beginTurn(
+export async function startTurn(
   client: PoolClient,
   { id, turn }: JobRow,
   prompt: string,

@@ -46,7 +46,7 @@ export interface NewGap {
   questions: Omit<GapQuestion, 'answeredNow'>[];
 }
 
-type BegunJob = Extract<CreatedJob, { kind: 'created' }>;
+type StartedJob = Extract<CreatedJob, { kind: 'created' }>;
 
 interface Change {
   /** Without it, work on the gap continues. */
@@ -156,7 +156,7 @@ export function createGapStore(pool: Pool) {
     caller: Caller,
     gap: NewGap,
     { number, job }: { number: number; job: NewJob },
-  ): Promise<BegunJob | null> {
+  ): Promise<StartedJob | null> {
     const begun = await write(caller, gap, async (client) => {
       const { rowCount } = await client.query('select from gaps where site_id = $1 and id = $2 and attempt >= $3', [
         gap.siteId,

@@ -8,7 +8,7 @@ export function openLogFile(file: string) {
   let size = fstatSync(descriptor).size;
   let isOpen = true;
 
-  function beginAnew(): void {
+  function startNewFile(): void {
     if (existsSync(file)) renameSync(file, `${file}.1`);
     const next = openSync(file, 'a', 0o600);
     closeSync(descriptor);
@@ -24,7 +24,7 @@ export function openLogFile(file: string) {
     write(line: string): void {
       if (!isOpen) return; // a process may write until it exits
       try {
-        if (size > maxFileBytes) beginAnew();
+        if (size > maxFileBytes) startNewFile();
         size += writeSync(descriptor, `${line}\n`);
       } catch {
         // dropped

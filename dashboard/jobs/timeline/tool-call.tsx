@@ -77,11 +77,11 @@ export function ToolCallItem({ job, step, call, live = null, isOver, showsError 
 
 /** Shows the time since a call's command, or the tools of its step, began. */
 function CallTime({ since, output }: { since: string | null; output: CommandOutput | null }) {
-  const beganAt = output?.startedAt ?? (since === null ? null : Date.parse(since));
+  const startedAt = output?.startedAt ?? (since === null ? null : Date.parse(since));
   const durationMs = output?.durationMs ?? null;
-  const now = useClock({ isRunning: beganAt !== null && durationMs === null });
+  const now = useClock({ isRunning: startedAt !== null && durationMs === null });
   if (durationMs !== null) return duration(durationMs);
-  return beganAt === null ? '' : `running for ${seconds(now - beganAt)}`;
+  return startedAt === null ? '' : `running for ${seconds(now - startedAt)}`;
 }
 
 /** Returns how long a call took and the size of its output, as text. */

@@ -24,7 +24,7 @@ it('reports each kind of work from its request until a worker has claimed it', a
   const sites = createSiteIndexing(pool);
   await sites.requestIndex(site.id);
   expect(await due()).toEqual(['indexRequests']);
-  await sites.answerIndexRequest(site.id, (await sites.beginIndexRun(site.id))!);
+  await sites.answerIndexRequest(site.id, (await sites.startIndexRun(site.id))!);
   expect(await due()).toEqual([]);
 
   await buildWebhook(pool, project, {});

@@ -27,7 +27,7 @@ it('every kind of work is announced when it is written, and not when it is claim
   const sites = createSiteIndexing(pool);
   await sites.requestIndex(site.id);
   expect(await notices.take()).toBe(1);
-  await sites.answerIndexRequest(site.id, (await sites.beginIndexRun(site.id))!);
+  await sites.answerIndexRequest(site.id, (await sites.startIndexRun(site.id))!);
   expect(await notices.take()).toBe(0);
   for (const version of [1, 1])
     await pool.query('update sites set index_version = $2 where id = $1', [site.id, version]);

@@ -80,8 +80,8 @@ it('gives up on a site whose pages crash the worker each time, until the next re
     change: ({ sites }) => ({
       sites: {
         ...sites,
-        async beginIndexRun(id) {
-          const request = await sites.beginIndexRun(id);
+        async startIndexRun(id) {
+          const request = await sites.startIndexRun(id);
           for (; lostAttempts > 0; lostAttempts -= 1) await sites.countIndexAttempt(id);
           return request;
         },

@@ -65,7 +65,7 @@ it('is the last one of its project, whatever else the machine has kept since', a
   const deps = { layers, layerFiles, layerBounds: { maxLayers: 2, maxBytes: 1e9 } };
   const last = (maxBytes: number) => lastLayer(deps, { projectId: ref.projectId, maxBytes, signal });
   const addPackages = async () =>
-    layerFiles.add({ ...ref, key: 'mcp-1' }, await write(await layerFiles.begin(), 'programs of a server'));
+    layerFiles.add({ ...ref, key: 'mcp-1' }, await write(await layerFiles.createFolder(), 'programs of a server'));
   await addPackages();
   expect(await last(1e9)).toBeNull();
   const made = await provide();
@@ -79,7 +79,7 @@ it('is not built again if its builder died after it was finished, and is if it d
   const files = machine('c');
   const { layers, build, provide } = layersOf(files, ref);
   expect(await layers.claim({ ...ref, leaseMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
-  await write(await files.begin(), 'half');
+  await write(await files.createFolder(), 'half');
   expect(await provide()).toMatchObject({ source: 'setup' });
   await database.pool.query('delete from environment_layers');
   expect(await layers.claim({ ...ref, leaseMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
@@ -209,7 +209,7 @@ it(
 );
 
 it('finds a secret in an archive, also across two parts', async () => {
-  const folder = await machine('h').begin();
+  const folder = await machine('h').createFolder();
   const before = 8 * 2 ** 20 - 3;
   await writeFile(join(folder, 'layer.tar'), `${'x'.repeat(before)}a-secret-value${'x'.repeat(100)}`);
   const secrets = { OTHER: 'not-in-there', TOKEN: 'a-secret-value' };
@@ -218,7 +218,7 @@ it('finds a secret in an archive, also across two parts', async () => {
 });
 
 it.each(['', 'u:', 'user:'])('finds a secret that a login stored in base64 after "%s"', async (before) => {
-  const folder = await machine('h').begin();
+  const folder = await machine('h').createFolder();
   const auth = Buffer.from(`${before}a-secret-value\n`).toString('base64');
   await writeFile(join(folder, 'layer.tar'), `{"auths": {"registry.test": {"auth": "${auth}"}}}`);
   expect(await inspectArchive(folder, { secrets: { TOKEN: 'a-secret-value' }, signal })).toMatchObject({

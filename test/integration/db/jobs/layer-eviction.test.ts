@@ -76,7 +76,7 @@ it('a worker keeps the layers on its disk within its space, without those that w
   const files = createLayerFiles({ directory, maxBytes: 250 });
   const minute = 60_000;
   async function keep(key: string): Promise<void> {
-    const folder = await files.begin();
+    const folder = await files.createFolder();
     await writeFile(join(folder, 'layer.tar'), 'x'.repeat(100));
     await files.add({ projectId: 'pr', key }, { folder, layer: { bytes: 100, sha256: key, excluded: [] } });
   }
@@ -105,7 +105,7 @@ it('a worker keeps the layers on its disk within its space, without those that w
   expect(await kept('one', 'three', 'four')).toEqual(['one', 'three', 'four']);
   await age(folderOf('one'), 11 * minute);
   await age(folderOf('three'), 12 * minute);
-  const [left, building] = [await files.begin(), await files.begin()];
+  const [left, building] = [await files.createFolder(), await files.createFolder()];
   await age(left, 121 * minute);
   await age(building, 119 * minute);
   await keep('five');

@@ -94,13 +94,13 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
   }
 
   const pauseMs = (load.rampSeconds * 1_000) / load.streams;
-  const beganAt = sharedNowMs();
+  const startedAt = sharedNowMs();
   for (let slot = 0; slot < load.streams; slot += 1) {
-    const waitMs = beganAt + slot * pauseMs - sharedNowMs();
+    const waitMs = startedAt + slot * pauseMs - sharedNowMs();
     if (waitMs >= 1) await sleep(waitMs);
     runSlot(slot);
   }
-  const rest = beganAt + load.rampSeconds * 1_000 - sharedNowMs();
+  const rest = startedAt + load.rampSeconds * 1_000 - sharedNowMs();
   if (rest > 0) await sleep(rest);
   isMeasuring = true;
   const measuredFrom = sharedNowMs();

@@ -60,8 +60,8 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'each job that waits for a setup that fails runs it again',
     file: 'activities/environment/provide-layer.ts',
-    find: 'Math.max(rememberMs, performance.now() - beganAt)',
-    replace: 'Math.min(rememberMs, performance.now() - beganAt)',
+    find: 'Math.max(rememberMs, performance.now() - startedAt)',
+    replace: 'Math.min(rememberMs, performance.now() - startedAt)',
     ...layers,
   },
   {
