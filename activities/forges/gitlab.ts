@@ -208,7 +208,7 @@ function parsed<Value>(schema: z.ZodType<Value>, data: unknown): Value {
 
 function presented(mergeRequest: z.infer<typeof mergeRequestSchema>): FoundPullRequest {
   const { iid, web_url: url, state, title, description, draft = false } = mergeRequest;
-  const standing: PullRequest['state'] = state === 'opened' || state === 'locked' ? 'open' : state;
+  const prState: PullRequest['state'] = state === 'opened' || state === 'locked' ? 'open' : state;
   const plain = draft ? title.replace(draftPattern, '') : title;
-  return { id: String(iid), url, state: standing, title: plain, body: description ?? '', draft };
+  return { id: String(iid), url, state: prState, title: plain, body: description ?? '', draft };
 }

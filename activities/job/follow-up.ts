@@ -49,13 +49,13 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
   if (doneSchema.safeParse(result).success) return;
 
   const forge = await access.forgeOf(job);
-  const standing = await forge.pullRequestState({ repository: job.repository, id: job.prId, signal });
-  await branches.setPullRequestState({ jobId: job.id, prId: job.prId, ...standing });
-  const asBase = standing.state === 'merged';
+  const pullRequest = await forge.pullRequestState({ repository: job.repository, id: job.prId, signal });
+  await branches.setPullRequestState({ jobId: job.id, prId: job.prId, ...pullRequest });
+  const asBase = pullRequest.state === 'merged';
   const base = baseOf(job);
   const isBaseWanted = !asBase && (await branches.asksForBase(ref));
   const merged =
-    standing.state === 'closed'
+    pullRequest.state === 'closed'
       ? null
       : await workspaces.mergeUpstream({
           ...(await access.repositoryOf(job, signal)),

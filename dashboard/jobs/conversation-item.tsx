@@ -40,7 +40,7 @@ export function ConversationItem({
     case 'prompt':
       return (
         <section aria-label={`Turn ${item.turn.turn}`}>
-          <TurnHead standing={item} phase={phase} pullRequests={pullRequests} />
+          <TurnHead state={item} phase={phase} pullRequests={pullRequests} />
           <Said
             job={job}
             by={item.turn.startedBy}

@@ -2,10 +2,10 @@ import { nameOfActor } from '../actor.ts';
 import { clockTime, dayAndTime, duration } from '../format.ts';
 import { PullRequestBadge, pullRequestName } from '../components/status.tsx';
 import type { Job, JobPullRequest } from '../http/types.ts';
-import type { TurnStanding } from './timeline/timeline.ts';
+import type { TurnState } from './timeline/timeline.ts';
 
 interface TurnHeadProps {
-  standing: TurnStanding;
+  state: TurnState;
   phase: Job['details']['phase'];
   /** The loaded pull requests of the job. */
   pullRequests: readonly JobPullRequest[];
@@ -20,7 +20,7 @@ const classes = {
 };
 
 /** Shows the head of a turn: when it began and by whom, how it ended, and its pull request. */
-export function TurnHead({ standing: { turn, end, prLink, isNewest }, phase, pullRequests }: TurnHeadProps) {
+export function TurnHead({ state: { turn, end, prLink, isNewest }, phase, pullRequests }: TurnHeadProps) {
   const { status, createdAt, endedAt } = turn;
   const ended = end?.isCancelled === true ? 'cancelled' : status;
   const label = isNewest && phase === 'waiting' ? phase : ended;

@@ -55,14 +55,14 @@ export interface Mergeability {
 }
 
 /** How to merge a pull request. */
-export interface MergeWish {
+export interface MergeOptions {
   method: 'merge' | 'squash';
   /** Whether to delete its branch afterwards. */
   deletesBranch: boolean;
 }
 
 /** A merge that a person requests, of the commit at the end of the branch that the person saw. */
-interface MergeRequest extends MergeWish {
+interface MergeRequest extends MergeOptions {
   /** Null for the last commit that the job has pushed. */
   headCommit: string | null;
 }

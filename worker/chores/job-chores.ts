@@ -51,8 +51,8 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
     // a token for each job would cost a GitHub App three more requests
     const forge = await granted.forgeOf({ ...job, id: null });
     if (forge === null) return;
-    const standing = await forge.pullRequestState({ repository: job.repository, id: prId, signal: stopped.signal });
-    await branches.setPullRequestState({ jobId: job.id, prId, ...standing });
+    const pullRequest = await forge.pullRequestState({ repository: job.repository, id: prId, signal: stopped.signal });
+    await branches.setPullRequestState({ jobId: job.id, prId, ...pullRequest });
   }
 
   const forAll = (name: string) => ({ name, everyMs: roundsEveryMs, isDue: () => claims.claim(name, roundsEveryMs) });

@@ -5,7 +5,7 @@ import { ForgeError } from '../../forges/forge.ts';
 import { maintainers, text, time } from './issue-forges.ts';
 import { linkSchema } from '../../forges/forge-http.ts';
 import {
-  createPatientAsk,
+  createRetryingAsk,
   failureOfForge,
   notItsApi,
   notPublic,
@@ -88,13 +88,13 @@ const visibility = z.object({ private: z.boolean(), has_discussions: z.boolean()
 /** Creates a client for the discussions of one repository on GitHub, which shows them only by GraphQL and with a token. */
 export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOptions): ThreadClient {
   const failureOf = (response: ForgeResponse) => failureOfForge(api, 'discussions', response);
-  const patient = { failureOf: problemOf, delayMs, signal };
-  const ask = createPatientAsk<{ query: string; variables: object }>({
-    ...patient,
+  const retrying = { failureOf: problemOf, delayMs, signal };
+  const ask = createRetryingAsk<{ query: string; variables: object }>({
+    ...retrying,
     send: (question) => api.graphql(question, signal),
   });
-  const askAsEverybody = createPatientAsk<string>({
-    ...patient,
+  const askAnonymously = createRetryingAsk<string>({
+    ...retrying,
     send: (path) => api.get(path, { isAnonymous: true, signal }),
   });
 
@@ -143,7 +143,7 @@ export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOpt
 
   return {
     async problemWithAccess() {
-      const response = await askAsEverybody('');
+      const response = await askAnonymously('');
       if (refusals.has(response.status)) return notPublic(api, 'discussions');
       if (response.status !== 200) throw failureOf(response);
       const { data } = visibility.safeParse(response.data);

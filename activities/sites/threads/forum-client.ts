@@ -5,7 +5,7 @@ import { askForge, type ForgeResponse } from '../../forges/forge-http.ts';
 import { ForgeError } from '../../forges/forge.ts';
 import { time } from './issue-forges.ts';
 import {
-  createPatientAsk,
+  createRetryingAsk,
   notItsApi,
   type ListedThread,
   type ThreadClient,
@@ -69,7 +69,7 @@ const refusal = z.object({ error_type: z.string() });
 /** Creates a client for the topics of a forum that runs Discourse. It reads without credentials. */
 export function createForumClient({ url, egress, delayMs, signal }: ForumClientOptions): ThreadClient {
   const { base, category, host } = forumOf(url);
-  const ask = createPatientAsk<string>({
+  const ask = createRetryingAsk<string>({
     send,
     failureOf: (response) => (response.status < 400 || isRefusal(response) ? null : failureOf(response)),
     delayMs,

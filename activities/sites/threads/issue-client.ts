@@ -3,7 +3,7 @@ import type { ForgeQuestion } from '../../forges/forge-api.ts';
 import type { ForgeResponse } from '../../forges/forge-http.ts';
 import { issueForges, type ListedIssue } from './issue-forges.ts';
 import {
-  createPatientAsk,
+  createRetryingAsk,
   failureOfForge,
   isTooLong,
   notItsApi,
@@ -23,7 +23,7 @@ const refusals = new Set([401, 403, 404, 410]);
 export function createIssueClient({ api, delayMs, signal }: ThreadClientOptions): ThreadClient {
   const forge = issueForges[api.kind];
   const failureOf = (response: ForgeResponse) => failureOfForge(api, 'issues', response);
-  const ask = createPatientAsk<{ path: string } & Omit<ForgeQuestion, 'signal'>>({
+  const ask = createRetryingAsk<{ path: string } & Omit<ForgeQuestion, 'signal'>>({
     send: ({ path, ...question }) => api.get(path, { ...question, signal }),
     failureOf: (response) => (response.status < 400 ? null : failureOf(response)),
     delayMs,

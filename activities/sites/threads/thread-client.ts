@@ -77,7 +77,7 @@ const maxRetries = 2;
 const maxWaitMs = 60_000;
 
 /** Returns a function that asks again after a pause when the server wants one. It returns any other answer. */
-export function createPatientAsk<Question>({
+export function createRetryingAsk<Question>({
   send,
   failureOf,
   delayMs,
