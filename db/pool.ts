@@ -1,6 +1,6 @@
 import { DatabaseError, type Pool, type PoolClient, type QueryConfig } from 'pg';
 import { FairPool } from './fair-pool.ts';
-import { holdToQuotas, type Quotas } from './organizations/quotas.ts';
+import { setQuotas, type Quotas } from './organizations/quotas.ts';
 import { isStoreDown } from './store-down.ts';
 
 export interface PoolOptions {
@@ -51,7 +51,7 @@ export function createPool(options: PoolOptions): Pool {
   const { quotas } = options;
   if (quotas !== undefined) {
     // the first statement of a connection; later ones wait for it
-    pool.on('connect', (client) => void holdToQuotas(client, quotas).catch((error) => client.emit('error', error)));
+    pool.on('connect', (client) => void setQuotas(client, quotas).catch((error) => client.emit('error', error)));
   }
   return pool;
 }

@@ -187,6 +187,6 @@ async function pack(
   const end = await sandbox.run({ jobId, tree, command, timeoutMs: packMs, environment, signal });
   if (end.exitCode === 0) return;
   const output = cleanOutput(end.output.tail.length > 0 ? end.output.tail : end.output.head).slice(-500);
-  const said = `What the setup installed could not be ${isReadOnly ? 'restored' : 'stored'}: ${output.trim()}`;
-  throw isReadOnly ? new SandboxError(said) : setupFailed(said);
+  const message = `What the setup installed could not be ${isReadOnly ? 'restored' : 'stored'}: ${output.trim()}`;
+  throw isReadOnly ? new SandboxError(message) : setupFailed(message);
 }

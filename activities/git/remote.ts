@@ -43,11 +43,11 @@ export interface RemoteRefs {
 
 /** Returns the options of a git call that connects to the remote, with the transports that its address allows. */
 export function remoteCall({ repository, credential, signal }: RemoteAccess) {
-  const way = wayTo(repository);
+  const transport = transportOf(repository);
   return {
-    transports: transportsOf[way],
+    transports: transportsOf[transport],
     remote: repository,
-    credential: way === 'file' ? null : credential,
+    credential: transport === 'file' ? null : credential,
     signal,
   };
 }
@@ -71,10 +71,10 @@ export function receivePackOf(repository: string): string[] {
 
 /** Reports whether a repository is on this machine. Throws for an address that git may not use. */
 function isLocal(repository: string): boolean {
-  return wayTo(repository) === 'file';
+  return transportOf(repository) === 'file';
 }
 
-function wayTo(repository: string): keyof typeof transportsOf {
+function transportOf(repository: string): keyof typeof transportsOf {
   if (isAbsolute(repository)) return 'file';
   if (/^https?:\/\/[^\s@]+$/i.test(repository)) return 'http';
   if (sshServerOf(repository) !== null && !/\s/.test(repository)) return 'ssh';

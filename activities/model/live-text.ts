@@ -14,7 +14,7 @@ export interface LiveTextDeps {
   intervalMs?: number;
 }
 
-export interface SpokenText {
+export interface StreamedText {
   /** Text that is not appended yet; null when unknown. */
   rest: LiveChunk[] | null;
   whole: LiveChunk[];
@@ -91,7 +91,7 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
       if (timer === null && !isRefused && !isLong() && delta !== '') schedule();
     },
     /** Stops appending. Returns null when the text is too long to stream; it is then sent as a whole. */
-    async end(): Promise<SpokenText | null> {
+    async end(): Promise<StreamedText | null> {
       isEnding = true;
       if (timer !== null) clearTimeout(timer);
       await running;

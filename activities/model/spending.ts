@@ -39,7 +39,7 @@ export type AskPaid = (call: PaidCall) => Promise<ModelAnswer>;
 const outputTokenLimit = 128_000;
 const blind = 'is not shown, because this model cannot see images';
 /** After this time Temporal handles the wait by retrying. */
-const patienceMs = 5 * 60_000;
+const maxWaitMs = 5 * 60_000;
 
 /**
  * Creates the only way to a paid call. A call is admitted while budget is left, so a limit is exceeded by at most one
@@ -57,7 +57,7 @@ export function createSpending(deps: SpendingDeps): AskPaid {
     const lengthWith = (receivedCharacters: number) => ({ sentCharacters: characters, receivedCharacters });
     const begun = { ...step, micros: costOf(likelyTokens(lengthWith(0))), limit };
     const confirm = async () => {
-      const deadline = Date.now() + patienceMs;
+      const deadline = Date.now() + maxWaitMs;
       for (let pauseMs = waitMs; ; pauseMs = Math.min(2 * pauseMs, 10 * waitMs)) {
         const start = await leases.begin(begun);
         if (start.kind === 'begun') return;

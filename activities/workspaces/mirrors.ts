@@ -108,11 +108,11 @@ export function createMirrors({
       if (!(error instanceof GitError && error.kind === 'corrupt')) throw error;
       return await rebuild(access);
     }
-    await keepHouse(gitDir, access.signal);
+    await maintain(gitDir, access.signal);
   }
 
   /** Repacks many small packs without losing objects, and removes the leftovers of killed fetches. */
-  async function keepHouse(gitDir: string, signal: AbortSignal): Promise<void> {
+  async function maintain(gitDir: string, signal: AbortSignal): Promise<void> {
     const packs = join(gitDir, 'objects', 'pack');
     const names = await readdir(packs);
     for (const name of names.filter((name) => name.startsWith('tmp_'))) {

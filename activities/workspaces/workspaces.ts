@@ -124,7 +124,7 @@ export function createWorkspaces({
   const deps: JobTreeDeps = { git, mirrors, directory, limits, disks };
   const commits = createCommitReader({ git, mirrors });
   const openJobs = new Map<string, OpenJob>();
-  const leaver = randomUUID();
+  const processId = randomUUID();
 
   async function lockJob(job: JobDirectory, signal?: AbortSignal): Promise<FileLock> {
     mkdirSync(join(directory, 'locks'), { recursive: true, mode: 0o700 });
@@ -136,7 +136,7 @@ export function createWorkspaces({
     const job = jobDirectoryOf(directory, jobId);
     const lock = await lockJob(job, access.signal);
     try {
-      const leftTree = takeLeftTree(job, leaver);
+      const leftTree = takeLeftTree(job, processId);
       const request = { ...access, job, baseCommit, snapshot, layer, maxBytes, leftTree };
       const base = await rebuildingOnce(deps, request, () => ensureTree(deps, request));
       openJobs.set(jobId, { job, base });
@@ -151,7 +151,7 @@ export function createWorkspaces({
         history: createCommitHistory(git, { job, base, mirror: mirrors.directoryOf(access), signal: access.signal }),
         async release(left) {
           openJobs.delete(jobId);
-          if (left !== undefined) recordLeftTree(job, { leaver, ...left });
+          if (left !== undefined) recordLeftTree(job, { processId, ...left });
           await utimes(job.root, new Date(), new Date()).catch(() => {});
           lock[Symbol.dispose]();
         },

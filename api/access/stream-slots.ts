@@ -1,7 +1,7 @@
 import type { ApiError } from '../http/errors.ts';
 
 /** Takes one of the holder's stream slots until disposal. Throws 429 when all are taken. */
-export type TakeStreamSlot = (holder: string) => Disposable;
+export type AcquireStreamSlot = (holder: string) => Disposable;
 
 /** Limits the open streams per holder in this process, so that a holder that leaves them open affects no other. */
 export function createStreamSlots({
@@ -10,7 +10,7 @@ export function createStreamSlots({
 }: {
   max: number;
   refusal: (max: number) => ApiError;
-}): TakeStreamSlot {
+}): AcquireStreamSlot {
   const taken = new Map<string, number>();
   return (holder) => {
     const count = taken.get(holder) ?? 0;

@@ -64,7 +64,7 @@ export class GenerationError extends Error {
 
 const brokeOff = 'The answer was interrupted because the language model failed. Ask again.';
 const stalled = 'The answer was interrupted because the language model stopped responding. Ask again.';
-const saidNothing = 'The language model returned no answer. Ask again.';
+const noAnswer = 'The language model returned no answer. Ask again.';
 
 /** More than any model thinks in one step; it is sent back with the results of the step's calls. */
 const maxReasoningLength = 1_000_000;
@@ -138,7 +138,7 @@ export async function generate(options: GenerateOptions, usage: TokenUsage, take
     prompt.push(...more);
     sentCharacters += JSON.stringify(more).length;
   }
-  if (!hasText) throw new GenerationError(saidNothing);
+  if (!hasText) throw new GenerationError(noAnswer);
 }
 
 /** Runs one model call and settles its cost, however it ends. A delta costs no timer, and no promise but that of its read. */

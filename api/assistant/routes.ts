@@ -26,7 +26,7 @@ export interface AssistantRouteDeps {
   readerAccess: ReaderAccess;
   accessEnded: OpenAnswers['accessEnded'];
   addressOf: RequestAccess['addressOf'];
-  takeAnswerSlot: RequestAccess['takeAnswerSlot'];
+  acquireAnswerSlot: RequestAccess['acquireAnswerSlot'];
   answers: Answers;
   openOutput(response: ServerResponse, keepAlive: string): StreamOutput;
   logger: Logger;
@@ -156,7 +156,7 @@ async function answer(
   const site = await deps.readSite(caller, params.domain);
   // checked before the body, which takes time to read
   deps.answers.assertCapacity(site);
-  using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
+  using _slot = deps.acquireAnswerSlot(deps.addressOf(ctx.req));
   const access = await deps.readerAccess({ caller, site, token: headers['X-Reader-Token'] });
   const request = parseMessageRequest(await readBody());
   const question = { site, access, request, accessEnded: deps.accessEnded(ctx) };
@@ -187,7 +187,7 @@ async function resumeReply(
   protocol: Protocol,
   { ctx, caller, params, headers }: RouteRequest<typeof assistantRoutes.resumeAssistantMessageV1>,
 ): Promise<void> {
-  using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
+  using _slot = deps.acquireAnswerSlot(deps.addressOf(ctx.req));
   const site = await deps.readSite(caller, params.domain);
   using stream = await deps.answers.resumeReply({
     site,

@@ -135,7 +135,7 @@ export const stepChangeNotStored = fixed(
   'The change of this step alone is not stored. The diff of the job, with this turn and step, has all changes up to it.',
 );
 /** Returns the error for the history of a running turn, which is still in Temporal. */
-export const historyUnderWay = fixed(409, 'The turn is still running. Its history is available after it has ended.');
+export const historyNotReady = fixed(409, 'The turn is still running. Its history is available after it has ended.');
 export const historyWaiting = fixed(
   409,
   'The turn has ended, but its history is not stored yet. Try again in a moment.',

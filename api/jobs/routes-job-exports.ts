@@ -11,14 +11,14 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import type { ApiError } from '../http/errors.ts';
 import {
   historyNotFound,
-  historyUnderWay,
+  historyNotReady,
   historyWaiting,
   promptTooLarge,
   stepNotFound,
   turnNotFound,
 } from '../http/errors.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
-import type { TakeStreamSlot } from '../access/stream-slots.ts';
+import type { AcquireStreamSlot } from '../access/stream-slots.ts';
 import type { ReadJob } from './job-reader.ts';
 import { historyQuerySchema, ofJob } from './job-schemas.ts';
 import { promptLimits, ofStep, stepPromptSchema } from './job-timeline-schemas.ts';
@@ -73,7 +73,7 @@ export interface JobExportRouteDeps {
   timeline: JobTimelineStore;
   threadQueue: ThreadQueue;
   /** Limits streams; downloads of bundles count as streams. */
-  takeStreamSlot: TakeStreamSlot;
+  acquireStreamSlot: AcquireStreamSlot;
   log: Logger;
 }
 
@@ -86,7 +86,7 @@ const maxPromptRecords = 32_000_000;
 const promptThread = new URL('../../worker/replay/exact-question-thread.ts', import.meta.url);
 
 export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
-  const { admit, readJob, histories, bundles, timeline, threadQueue, takeStreamSlot, log } = deps;
+  const { admit, readJob, histories, bundles, timeline, threadQueue, acquireStreamSlot, log } = deps;
 
   return mountRoutes(admit, jobExportRoutes, {
     async getAgentJobHistory({ ctx, caller, params, query }) {
@@ -113,7 +113,7 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
         'Content-Type': 'application/gzip',
         'Content-Disposition': `attachment; filename="${id}.docket.gz"`,
       };
-      using _slot = takeStreamSlot(caller.organizationId);
+      using _slot = acquireStreamSlot(caller.organizationId);
       ctx.respond = false; // from here on a failure truncates the file, which its reader detects
       ctx.res.writeHead(200, headers);
       if (ctx.method === 'HEAD') return void ctx.res.end();
@@ -156,7 +156,7 @@ function refusalOf(found: HistoryExport | null, job: JobRow, turn: number): ApiE
   if (turn < 1 || turn > job.turn) return turnNotFound(job.turn);
   switch (found?.state) {
     case undefined:
-      return historyUnderWay();
+      return historyNotReady();
     case 'waiting':
       return historyWaiting();
     case 'lost':

@@ -21,7 +21,7 @@ export interface ToolDeps {
   reading: SiteReading;
   rateAnswer: RateAnswer;
   answers: Pick<Answers, 'assertCapacity' | 'answerWhole'>;
-  takeAnswerSlot: RequestAccess['takeAnswerSlot'];
+  acquireAnswerSlot: RequestAccess['acquireAnswerSlot'];
 }
 
 /** The request in which a tool is called. */
@@ -66,7 +66,7 @@ const answerSchema = z.object({
 });
 
 /** Creates the tools of a documentation site's MCP server. */
-export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: ToolDeps): McpTool[] {
+export function createTools({ reading, rateAnswer, answers, acquireAnswerSlot }: ToolDeps): McpTool[] {
   return [
     toolOf({
       name: 'search',
@@ -109,7 +109,7 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
       isReadOnly: false,
       async run({ question, ...more }, { reader, address, ...signals }) {
         answers.assertCapacity(reader.site);
-        using _slot = takeAnswerSlot(address);
+        using _slot = acquireAnswerSlot(address);
         const messages = [{ role: 'user', content: question }];
         const request = parseMessageRequest({ ...more, fp: anonymousFingerprint, messages, citations: true });
         const whole = await answers.answerWhole({ ...reader, request, ...signals });

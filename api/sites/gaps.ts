@@ -123,8 +123,8 @@ function digestOf({ asked, coveredUntil, dismissed }: ClusterTask): string {
 function coverageOf(stored: GapRow[]): Map<string, Date> {
   const until = new Map<string, Date>();
   for (const { state, checkedAt, questions } of stored) {
-    const isUnderWay = state !== 'answered' && state !== 'unanswered';
-    const end = isUnderWay || checkedAt === null ? new Date(8.64e15) : checkedAt;
+    const isInProgress = state !== 'answered' && state !== 'unanswered';
+    const end = isInProgress || checkedAt === null ? new Date(8.64e15) : checkedAt;
     for (const { key } of questions) if (end > (until.get(key) ?? new Date(0))) until.set(key, end);
   }
   return until;

@@ -4,7 +4,7 @@ import { DatabaseError, type PoolClient } from 'pg';
 export type Quotas = Readonly<Record<string, number>>;
 
 /** Sets quotas on a connection: a statement that exceeds one fails. */
-export async function holdToQuotas(client: Pick<PoolClient, 'query'>, quotas: Quotas): Promise<void> {
+export async function setQuotas(client: Pick<PoolClient, 'query'>, quotas: Quotas): Promise<void> {
   await client.query(`select set_config('docket.quotas', $1, false)`, [JSON.stringify(quotas)]);
 }
 

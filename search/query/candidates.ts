@@ -22,8 +22,8 @@ interface Surroundings extends Visible {
 
 const wanted = 150;
 const enough = 60;
-const dearestRanking = 30_000;
-const dearestUnion = 6000;
+const maxRanked = 30_000;
+const maxUnion = 6000;
 const maxLeftOut = 5;
 /** Passages of an expression that is kept: intersecting the lists of two costs less than a full-text query for both. */
 const maxKeptCount = 5000;
@@ -63,7 +63,7 @@ export function createCandidates(database: DatabaseSync) {
       return common.length;
     };
     const best = (expression: Expression, limit: number) => {
-      if (expression.count > dearestRanking) any(expression.text, limit * 2);
+      if (expression.count > maxRanked) any(expression.text, limit * 2);
       else for (const row of ranked.all(within(expression.text, { facets, hidden }), limit)) found.add(Number(row[0]));
     };
     // ranking reads the list of every term completely, so taking all is cheaper when they are few
@@ -134,7 +134,7 @@ function inHeadings({ text, count }: Expression): Expression {
 function affordable(expressions: Expression[]): Expression[] {
   const sorted = expressions.toSorted((a, b) => a.count - b.count);
   let total = 0;
-  return sorted.filter(({ count }, at) => (total += count) <= dearestUnion || at === 0);
+  return sorted.filter(({ count }, at) => (total += count) <= maxUnion || at === 0);
 }
 
 function sum(expressions: Expression[]): number {

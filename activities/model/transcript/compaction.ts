@@ -59,8 +59,8 @@ export function createCompaction(deps: CompactionDeps) {
     const tree = await steps.latestTree(ref.jobId);
     const earlier = await context.compactions(ref.jobId, maxWithoutChange);
     const first = firstToWatch(ref.turn, job, transcript.prompts);
-    const isVain = (one: Compaction) => one.turn === ref.turn && one.step >= first && one.tree === tree;
-    if (earlier.length === maxWithoutChange && earlier.every(isVain)) throw spiral();
+    const isFutile = (one: Compaction) => one.turn === ref.turn && one.step >= first && one.tree === tree;
+    if (earlier.length === maxWithoutChange && earlier.every(isFutile)) throw spiral();
 
     const question = {
       system: summaryRules,

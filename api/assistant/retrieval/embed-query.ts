@@ -28,7 +28,7 @@ export function embeddingModelOf(
 export interface QueryEmbedderDeps extends NamedEmbeddingModel {
   log: Logger;
   /** Time an answer waits for the vector. A slower call still fills the cache. */
-  patienceMs?: number;
+  timeoutMs?: number;
   /** Time without calls after the model failed or was late. */
   pauseMs?: number;
 }
@@ -44,8 +44,8 @@ export type QueryEmbedder = ReturnType<typeof createQueryEmbedder>;
 
 /** Creates the embedder of queries. While its model fails or is late, searches continue by words. */
 export function createQueryEmbedder(deps: QueryEmbedderDeps) {
-  const { name, model, queryPrefix, log, patienceMs = 800, pauseMs } = deps;
-  const optional = createOptionalModel({ log, name: 'embedding', instead: 'searching by words', patienceMs, pauseMs });
+  const { name, model, queryPrefix, log, timeoutMs = 800, pauseMs } = deps;
+  const optional = createOptionalModel({ log, name: 'embedding', instead: 'searching by words', timeoutMs, pauseMs });
   // only a process with an embedding model loads the SDK
   const { embed }: typeof import('ai') = load('ai');
   const vectors = new Map<string, readonly number[]>();

@@ -16,9 +16,9 @@ const load = createRequire(import.meta.url);
 export function createReranker({
   model,
   log,
-  patienceMs,
-}: { model: RerankingModelV4 } & Pick<OptionalModelDeps, 'log' | 'patienceMs'>): RerankPassages {
-  const optional = createOptionalModel({ log, name: 'reranking', instead: 'ranking without it', patienceMs });
+  timeoutMs,
+}: { model: RerankingModelV4 } & Pick<OptionalModelDeps, 'log' | 'timeoutMs'>): RerankPassages {
+  const optional = createOptionalModel({ log, name: 'reranking', instead: 'ranking without it', timeoutMs });
   // only a process with a reranking model loads the SDK
   const { rerank }: typeof import('ai') = load('ai');
 

@@ -20,7 +20,7 @@ interface QueryRewriterDeps {
   budgetOf(model: { model: LanguageModelV4; modelName: string; outputTokenLimit: number }): ReserveCall;
   log: Logger;
   /** Time a question waits for its query. */
-  patienceMs: number;
+  timeoutMs: number;
 }
 
 interface RewriteRequest {
@@ -57,7 +57,7 @@ const instructions = `You write the search query for the last question of a read
 export type QueryRewriter = ReturnType<typeof createQueryRewriter>;
 
 /** Creates the rewriting of questions. A model that fails or is late is not asked for a while, on any site. */
-export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }: QueryRewriterDeps) {
+export function createQueryRewriter({ languageModel, budgetOf, log, timeoutMs }: QueryRewriterDeps) {
   const models = new Map<string, OptionalModel>();
   const queries = new Map<string, string>();
   const outcomes = new Counter({
@@ -71,7 +71,7 @@ export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }
     const known = models.get(modelName);
     if (known !== undefined) return known;
     const name = `query rewriting (${modelName})`;
-    const created = createOptionalModel({ log, name, instead: 'searching without it', patienceMs });
+    const created = createOptionalModel({ log, name, instead: 'searching without it', timeoutMs });
     remember(models, modelName, created, maxModels);
     return created;
   }

@@ -137,7 +137,7 @@ export function createAssistantParts({
   const { threads, replies } = stores;
   const embedQuery = embeddingModel === null ? null : createQueryEmbedder({ ...embeddingModel, log });
   const rerank =
-    rerankingModel === null ? null : createReranker({ model: rerankingModel, log, patienceMs: allTimes.rerankingMs });
+    rerankingModel === null ? null : createReranker({ model: rerankingModel, log, timeoutMs: allTimes.rerankingMs });
   const searchPassages = createPassageSearch(embedQuery, rerank);
   const budgetOf = (model: Pick<AnswerBudgetDeps, 'model' | 'modelName' | 'outputTokenLimit'>) =>
     createAnswerBudget({ ...model, spending: stores.answerSpending, prices, budgetMicros });
@@ -145,7 +145,7 @@ export function createAssistantParts({
     languageModel: models.languageModel,
     budgetOf,
     log,
-    patienceMs: allTimes.rewritingMs,
+    timeoutMs: allTimes.rewritingMs,
   });
   const indexes = new SiteIndexes({
     store: stores.indexes,

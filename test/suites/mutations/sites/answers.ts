@@ -141,8 +141,8 @@ export const answerMutations: Mutation[] = [
   {
     name: 'a question waits for its query as long as it takes',
     file: 'api/assistant/retrieval/rewrite-query.ts',
-    find: "instead: 'searching without it', patienceMs });",
-    replace: "instead: 'searching without it', patienceMs: 600_000 });",
+    find: "instead: 'searching without it', timeoutMs });",
+    replace: "instead: 'searching without it', timeoutMs: 600_000 });",
     ...rewriting,
   },
   {
