@@ -55,7 +55,7 @@ export function createLayerFiles({ directory, maxBytes }: { directory: string; m
         return { path, bytes: archive?.size ?? 0, usedAtMs: (await stat(path).catch(() => null))?.mtimeMs ?? 0 };
       }),
     );
-    return folders.toSorted((one, other) => one.usedAtMs - other.usedAtMs);
+    return folders.toSorted((a, b) => a.usedAtMs - b.usedAtMs);
   }
 
   async function bound(): Promise<void> {

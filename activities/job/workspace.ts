@@ -97,7 +97,7 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
       branches: branches.filter((name) => isPlain(name) && !isOwn(name)).slice(0, maxBranches),
       documents: documents
         .map(({ path }) => path)
-        .toSorted((one, other) => depthOf(one) - depthOf(other))
+        .toSorted((a, b) => depthOf(a) - depthOf(b))
         .slice(0, maxDocuments),
     });
   }

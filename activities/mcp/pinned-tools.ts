@@ -131,7 +131,7 @@ function pinnedOf(server: McpServer, tools: ReadonlyMap<string, ServerTool>): Li
       found.problems.push(called(error.message, name));
     }
   }
-  found.tools.sort((one, other) => (one.name < other.name ? -1 : 1));
+  found.tools.sort((a, b) => (a.name < b.name ? -1 : 1));
   return found;
 }
 

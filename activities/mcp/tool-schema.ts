@@ -124,13 +124,13 @@ function definitionAt(schema: unknown, ref: string): unknown {
 }
 
 /** Returns the intersection of two nodes. For most keywords, the first node that has one decides. */
-function bothOf(one: Node, other: Node): Node {
-  const properties = joined([one, other], 'allOf');
+function bothOf(a: Node, b: Node): Node {
+  const properties = joined([a, b], 'allOf');
   return {
-    ...other,
-    ...one,
+    ...b,
+    ...a,
     ...(properties !== null && { properties }),
-    required: [...requiredOf(one), ...requiredOf(other)],
+    required: [...requiredOf(a), ...requiredOf(b)],
   };
 }
 

@@ -33,7 +33,7 @@ export async function skillsIn(
   { access, commit, files }: { access: RepositoryAccess; commit: string; files: string[] },
 ): Promise<Skill[]> {
   const rank = (path: string) => skillFolders.indexOf(skillPath.exec(path)?.[1] ?? '');
-  const paths = files.filter((path) => rank(path) !== -1).toSorted((one, other) => rank(one) - rank(other));
+  const paths = files.filter((path) => rank(path) !== -1).toSorted((a, b) => rank(a) - rank(b));
   const skills = new Map<string, Skill>();
   for (const path of paths.slice(0, maxSkills.repository)) {
     const text = await readBeginning(deps, { access, commit, path, max: maxGuidanceLength });

@@ -124,7 +124,7 @@ export function presentUsage({ days, keys, organization, projects }: Usage, limi
   };
 }
 
-function lesserOf(one: number | null, other: number | null): number | null {
-  if (one === null || other === null) return one ?? other;
-  return Math.min(one, other);
+function lesserOf(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
 }

@@ -34,7 +34,7 @@ export function presentAnalytics(
         ({ state, lastAskedAt }) =>
           !['answered', 'dismissed'].includes(state) && Date.parse(lastAskedAt ?? '') >= from.getTime(),
       )
-      .toSorted((one, other) => other.count - one.count)
+      .toSorted((a, b) => b.count - a.count)
       .slice(0, maxListed)
       .map(({ id, label, state, count, lastAskedAt }) => ({ id, label, state, count, lastAskedAt })),
   };

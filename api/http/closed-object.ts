@@ -47,14 +47,14 @@ function folded(name: string): string {
 }
 
 /** Returns the number of letters to insert, delete, replace or swap with their neighbor. */
-function editDistance(one: string, other: string): number {
-  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
-  for (let at = 1; at <= one.length; at += 1) {
+function editDistance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  for (let at = 1; at <= a.length; at += 1) {
     const row = [at];
-    for (let column = 1; column <= other.length; column += 1) {
-      const changed = (rows[at - 1]?.[column - 1] ?? 0) + (one[at - 1] === other[column - 1] ? 0 : 1);
+    for (let column = 1; column <= b.length; column += 1) {
+      const changed = (rows[at - 1]?.[column - 1] ?? 0) + (a[at - 1] === b[column - 1] ? 0 : 1);
       const added = Math.min((rows[at - 1]?.[column] ?? 0) + 1, (row[column - 1] ?? 0) + 1);
-      const isSwap = one[at - 1] === other[column - 2] && one[at - 2] === other[column - 1];
+      const isSwap = a[at - 1] === b[column - 2] && a[at - 2] === b[column - 1];
       const swapped = isSwap ? (rows[at - 2]?.[column - 2] ?? Infinity) + 1 : Infinity;
       row.push(Math.min(changed, added, swapped));
     }

@@ -33,8 +33,8 @@ export function isFetchHost(hosts: readonly string[], { protocol, hostname, port
 }
 
 /** Returns the hosts that both lists cover. */
-export function commonHosts(one: readonly string[], other: readonly string[]): string[] {
-  return [...new Set(one.flatMap((host) => other.flatMap((limit) => common(patternOf(host), patternOf(limit)) ?? [])))];
+export function commonHosts(a: readonly string[], b: readonly string[]): string[] {
+  return [...new Set(a.flatMap((host) => b.flatMap((limit) => common(patternOf(host), patternOf(limit)) ?? [])))];
 }
 
 function patternOf(host: string): Pattern {
@@ -56,9 +56,9 @@ function coversPort(limit: Pattern, { port }: Pattern): boolean {
 }
 
 /** Returns the host that two patterns have in common; null when there is none. */
-function common(one: Pattern, other: Pattern): string | null {
-  const named = coversName(one, other) ? other : coversName(other, one) ? one : null;
-  const ported = coversPort(one, other) ? other : coversPort(other, one) ? one : null;
+function common(a: Pattern, b: Pattern): string | null {
+  const named = coversName(a, b) ? b : coversName(b, a) ? a : null;
+  const ported = coversPort(a, b) ? b : coversPort(b, a) ? a : null;
   if (named === null || ported === null) return null;
   return `${named.isWild ? '*.' : ''}${named.name}${ported.port === null ? '' : `:${ported.port}`}`;
 }

@@ -142,8 +142,8 @@ function decoded(text: string): string | null {
 }
 
 /** Reports whether two canonical addresses are those of one repository. Forges ignore the case of owners and names. */
-export function isSameRepository(one: string, other: string): boolean {
-  return one === other || (!one.startsWith('/') && one.toLowerCase() === other.toLowerCase());
+export function isSameRepository(a: string, b: string): boolean {
+  return a === b || (!a.startsWith('/') && a.toLowerCase() === b.toLowerCase());
 }
 
 /** Returns the full URL of a stored repository: the form that clients see. */

@@ -37,7 +37,7 @@ export function createFairQueue<Entry extends Waiting>(maxSize: number) {
       own.push(entry);
       size += 1;
       if (size <= maxSize) return;
-      const longest = [...queues.values()].reduce((one, other) => (other.length > one.length ? other : one));
+      const longest = [...queues.values()].reduce((a, b) => (b.length > a.length ? b : a));
       shorten(longest, longest.length - 1)?.reject(new ThreadQueueError('Too many tasks are waiting for a thread.'));
     },
     /** Removes and returns the next entry; undefined when there is none. */

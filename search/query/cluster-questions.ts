@@ -123,7 +123,7 @@ function countedAgain(
   clusters: readonly Cluster[],
 ): [position: number, count: number][] {
   return [...shared]
-    .toSorted(([one, count], [other, otherCount]) => otherCount - count || one - other)
+    .toSorted(([a, count], [b, otherCount]) => otherCount - count || a - b)
     .slice(0, maxCompared)
     .map(([position]) => [position, terms.filter((term) => clusters[position]?.terms.has(term)).length]);
 }
@@ -134,12 +134,12 @@ function withTerms(questions: DistinctQuestion[]): { question: DistinctQuestion;
   const counts = new Map<string, number>();
   for (const { terms } of all) for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   const countOf = (term: string) => counts.get(term) ?? 0;
-  const byRarity = (one: string, other: string) => countOf(one) - countOf(other) || (one < other ? -1 : 1);
+  const byRarity = (a: string, b: string) => countOf(a) - countOf(b) || (a < b ? -1 : 1);
   return all.map(({ question, terms }) => ({ question, terms: terms.toSorted(byRarity).slice(0, maxTerms) }));
 }
 
 function present(questions: DistinctQuestion[]): QuestionCluster {
-  const sorted = questions.toSorted((one, other) => other.count - one.count);
+  const sorted = questions.toSorted((a, b) => b.count - a.count);
   return { id: clusterIdOf(questions[0]?.key ?? ''), label: sorted[0]?.text ?? '', questions: sorted };
 }
 
@@ -151,9 +151,7 @@ export function clusterIdOf(key: string): string {
 /** Sorts by age, oldest first. */
 function distinct(questions: ReaderQuestion[]): DistinctQuestion[] {
   const known = new Map<string, DistinctQuestion>();
-  const inOrder = questions.toSorted(
-    (one, other) => Number(one.askedAt) - Number(other.askedAt) || (one.text < other.text ? -1 : 1),
-  );
+  const inOrder = questions.toSorted((a, b) => Number(a.askedAt) - Number(b.askedAt) || (a.text < b.text ? -1 : 1));
   for (const { text, askedAt, notFound, votedDown, remark } of inOrder) {
     const key = keyOfQuestion(text);
     if (key === '') continue;
@@ -183,8 +181,8 @@ function termsOfQuestion(text: string): Set<string> {
   return new Set(significant.length > 0 ? significant : terms.length > 0 ? terms : [keyOfQuestion(text)]);
 }
 
-function byCount(one: QuestionCluster, other: QuestionCluster): number {
-  return countOf(other) - countOf(one) || (one.id < other.id ? -1 : 1);
+function byCount(a: QuestionCluster, b: QuestionCluster): number {
+  return countOf(b) - countOf(a) || (a.id < b.id ? -1 : 1);
 }
 
 function countOf({ questions }: QuestionCluster): number {

@@ -82,7 +82,7 @@ function toolsOf(mayRun: boolean, instructions: Instructions): string[][] {
 function instructionsAt({ effects }: CollectedJob, turn: number): Instructions {
   const stored = effects
     .filter((one) => one.effect === 'instructions' && one.turn <= turn && one.result !== null)
-    .toSorted((one, other) => other.turn - one.turn);
+    .toSorted((a, b) => b.turn - a.turn);
   return instructionsOf(stored[0]?.result);
 }
 

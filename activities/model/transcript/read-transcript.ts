@@ -91,8 +91,8 @@ export function createTranscriptReader({ steps, context }: TranscriptReaderDeps)
   };
 }
 
-function isSameStep(one: StepKey | null, other: StepKey | null): boolean {
-  return one?.turn === other?.turn && one?.step === other?.step;
+function isSameStep(a: StepKey | null, b: StepKey | null): boolean {
+  return a?.turn === b?.turn && a?.step === b?.step;
 }
 
 /** Returns the length of steps in characters, in chunks that do not block the event loop. */

@@ -44,8 +44,8 @@ export function uptoOf(compaction: Compaction | null): StepKey {
 }
 
 /** Reports whether a step comes after another. */
-export function isBehind(one: StepKey, other: StepKey): boolean {
-  return one.turn > other.turn || (one.turn === other.turn && one.step > other.step);
+export function isBehind(a: StepKey, b: StepKey): boolean {
+  return a.turn > b.turn || (a.turn === b.turn && a.step > b.step);
 }
 
 /**

@@ -92,7 +92,7 @@ export async function createCitedPassages(passages: readonly QuotablePassage[]):
         const stated = facts.filter((fact) => hasFact(passage, fact));
         return { passage, share, stated, rank: share + (factsShare * stated.length) / (facts.length || 1) };
       })
-      .sort((one, other) => other.rank - one.rank);
+      .sort((a, b) => b.rank - a.rank);
     const [best] = ranked;
     if (best === undefined || (paths.length === 0 && best.share < minShareWithoutLink)) return [];
     const missing = new Set(facts);

@@ -92,7 +92,7 @@ export function segmentsOf(
 function withGaps(known: Segment[], start: number, end: number): Segment[] {
   const all: Segment[] = [];
   let at = start;
-  for (const segment of known.sort((one, other) => one.from - other.from)) {
+  for (const segment of known.sort((a, b) => a.from - b.from)) {
     // steps that were copied from another job are outside the turn's time
     const from = Math.min(Math.max(segment.from, at), end);
     const to = Math.min(Math.max(segment.to, from), end);
@@ -120,7 +120,7 @@ export function visibleSegments(segments: Segment[]): Segment[] {
     const [start, end] = [short[0], short.at(-1)];
     if (start === undefined || end === undefined) return;
     const hasLost = short.some((segment) => shownKind(segment) === 'lost');
-    const most = hasLost ? 'lost' : (timesOf(short).sort((one, other) => other.ms - one.ms)[0]?.kind ?? start.kind);
+    const most = hasLost ? 'lost' : (timesOf(short).sort((a, b) => b.ms - a.ms)[0]?.kind ?? start.kind);
     const what = short.length === 1 ? start.what : `${start.what} – ${end.what}, mostly ${most}`;
     visible.push({ kind: most, from: start.from, to: end.to, what, step: start.step });
     short = [];

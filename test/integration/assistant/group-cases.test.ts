@@ -143,7 +143,7 @@ async function checkCases({ sites, readers }: { sites: number; readers: number }
       const visible = groupsOf.flatMap((groups, at) => (mayRead(reader, groups) ? [at] : []));
       const result = await shownTo(docs, reader, threadId);
       for (const [surface, pages, asked] of result.shown) {
-        const seen = [...new Set(pages)].toSorted((one, other) => one - other);
+        const seen = [...new Set(pages)].toSorted((a, b) => a - b);
         const about = `${surface} as ${JSON.stringify(reader)}, pages ${JSON.stringify(groupsOf)}`;
         expect(
           seen.filter((at) => !visible.includes(at)),

@@ -67,7 +67,7 @@ afterAll(async () => {
   await explained?.[Symbol.asyncDispose]();
   await database?.[Symbol.asyncDispose]();
   if (!isMeasured) return;
-  for (const { what, rows, ms, statement } of measured.toSorted((one, other) => other.rows - one.rows).slice(0, 60))
+  for (const { what, rows, ms, statement } of measured.toSorted((a, b) => b.rows - a.rows).slice(0, 60))
     process.stdout.write(`${rows} rows, ${ms} ms: ${what}: ${statement}\n`);
 });
 

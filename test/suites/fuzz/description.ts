@@ -74,7 +74,7 @@ export async function readDescription(baseUrl: string): Promise<Description> {
   function operationAt(method: string, path: string): Operation | null {
     // what has no braces goes before what has
     const found = operations.filter((one) => one.method === method && patternOf(one.template).test(path));
-    return found.toSorted((one, other) => one.pathNames.length - other.pathNames.length)[0] ?? null;
+    return found.toSorted((a, b) => a.pathNames.length - b.pathNames.length)[0] ?? null;
   }
 
   return {

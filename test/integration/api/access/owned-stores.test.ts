@@ -280,7 +280,7 @@ it('finds and changes nothing of another organization, in any query of the API',
   }
   expect(silent.toSorted()).toEqual(alike);
   const before = await rowsWith(pool, secretIds);
-  for (const [name, call] of Object.entries(calls).toSorted(([one], [other]) => isLast(one) - isLast(other))) {
+  for (const [name, call] of Object.entries(calls).toSorted(([a], [b]) => isLast(a) - isLast(b))) {
     const asked = { stores, as, directory };
     const { text: none } = await said(call, { ...asked, ids: missing });
     const { text: foreign, answer } = await said(call, { ...asked, ids: ours.ids });

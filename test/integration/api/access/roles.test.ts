@@ -42,7 +42,7 @@ describe('a role', () => {
     const { key } = await keyOf(role);
     const refused = [];
     // what ends a thing comes last, so that each operation finds what it works on
-    for (const operation of operations.toSorted((one, other) => Number(ends(one)) - Number(ends(other)))) {
+    for (const operation of operations.toSorted((a, b) => Number(ends(a)) - Number(ends(b)))) {
       const { ids } = owner;
       const { status, body } = await asker(operation, key, {
         path: pathOf(operation, ids),
