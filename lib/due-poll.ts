@@ -4,7 +4,7 @@ export type IsDue = () => Promise<boolean>;
 export interface DuePollDeps<Kind extends string> {
   /** Returns which kinds of work are due, by one query. */
   poll(): Promise<Record<Kind, boolean>>;
-  /** Reports that new work would be announced, and that none has been lately. */
+  /** Reports whether notices of new work arrive, and none has arrived lately. */
   isQuiet(): boolean;
 }
 

@@ -152,7 +152,7 @@ export function secretsAmong(config: SharedConfig, providers: ProviderSettings, 
   return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }
 
-/** The driver, too, takes a password literally that cannot be decoded, such as one with a % of its own. */
+/** The driver also takes a password literally if it cannot be decoded, such as one with a bare %. */
 function passwordOf(databaseUrl: string): string {
   const { password } = new URL(databaseUrl);
   try {

@@ -7,7 +7,7 @@ import { isVariableName } from './variable-name.ts';
 
 /** Path of a repository's own description of where its jobs run. */
 export const environmentPath = '.docket/environment.yml';
-/** A path that is mistaken for it. */
+/** A path that people use by mistake. */
 export const misspelledPath = '.docket/environment.yaml';
 /** Longest description, in characters. */
 export const maxEnvironmentLength = 64 * 1024;
@@ -64,7 +64,7 @@ const schema = z.strictObject({
     .max(100, 'may have at most 100 packages')
     .optional(),
   setup: script(32_768).optional(),
-  /** Runs before each command, as a part of its argument, which has at most 128 KB. */
+  /** Runs before each command and is passed in the same argument, which Linux limits to 128 KB. */
   start: script(8_192).optional(),
   check: text(4_096).optional(),
   path: z

@@ -3,21 +3,21 @@ import { crc32 } from 'node:zlib';
 export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 type ImageType = (typeof imageTypes)[number];
 
-/** An image whose structure is whole. */
+/** An image with a complete structure. */
 export interface Image {
   mediaType: ImageType;
   width: number;
   height: number;
-  /** The image without anything that follows it. */
+  /** The bytes of the image, without any that follow it. */
   bytes: Uint8Array;
 }
 
 /** `problem` is the end of a sentence. `kind` is null for other types of files. */
 export type ReadImage = { image: Image } | { kind: ImageType | null; problem: string };
 
-/** Largest image, in bytes: providers accept 5 MB in base64. */
+/** In bytes: providers accept 5 MB in base64. */
 export const maxImageBytes = 3.5 * 1024 * 1024;
-/** Longest side, and most pixels, that providers accept and browsers show without effort. */
+/** Dimensions that providers accept and browsers show without effort. */
 const maxSidePixels = 8_000;
 const maxPixels = 40_000_000;
 /** Most frames of an animation; models see the first. */
@@ -38,8 +38,8 @@ const signatures: [ImageType, string, (bytes: Buffer) => Measured | null][] = [
 ];
 
 /**
- * Reads the structure of an image, which is recognized by its content. Nothing is decompressed, so an image takes time by its
- * size only; its limits are those of what it says to be when it is shown.
+ * Reads the structure of an image, recognized by its content. Nothing is decompressed, so the time depends on the size
+ * of the file alone; the limits apply to the dimensions that it declares.
  */
 export function readImage(content: Uint8Array): ReadImage {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
@@ -57,7 +57,7 @@ export function readImage(content: Uint8Array): ReadImage {
   return { image: { mediaType: kind, width, height, bytes: bytes.subarray(0, end) } };
 }
 
-/** Returns what people call an image of a type. */
+/** Returns the common name of an image type. */
 export function describeImage({ mediaType, width, height }: Pick<Image, 'mediaType' | 'width' | 'height'>): string {
   const name = mediaType === 'image/webp' ? 'WebP' : mediaType.slice('image/'.length).toUpperCase();
   return `${name}, ${width} × ${height}`;
@@ -92,7 +92,7 @@ function readPng(bytes: Buffer): Measured | null {
   }
 }
 
-/** Markers of frames: all of 0xC0 to 0xCF but those of tables and extensions. */
+/** Markers of frames: 0xC0 to 0xCF, except for those of tables and extensions. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7;
 

@@ -32,7 +32,7 @@ export function isFetchHost(hosts: readonly string[], { protocol, hostname, port
   return hosts.some((host) => covers(patternOf(host), target));
 }
 
-/** Returns the hosts that both lists cover. */
+/** Returns the intersection of two lists of hosts. */
 export function commonHosts(a: readonly string[], b: readonly string[]): string[] {
   return [...new Set(a.flatMap((host) => b.flatMap((limit) => common(patternOf(host), patternOf(limit)) ?? [])))];
 }

@@ -155,13 +155,13 @@ export function problemWithRepositories({
   return null;
 }
 
-/** Returns the resources that a change of a project adds: all of them if its forge becomes another server. */
+/** Returns the resources that a change of a project adds: all of them if its forge moves to another server. */
 export function addedRepositories(before: UsedRepositories, after: UsedRepositories): string[] {
   const known = before.forgeUrl === after.forgeUrl ? [before.repository, ...before.allowedRepositories] : [];
   return [after.repository, ...after.allowedRepositories].filter((repository) => !known.includes(repository));
 }
 
-/** Returns why a change may not be made, because a project's token is for one server; null when it may. */
+/** Returns why a change is refused: a project's token is for one server. Null if it is allowed. */
 export function problemWithToken(
   before: UsedRepositories & { hasCredential: boolean },
   after: UsedRepositories,

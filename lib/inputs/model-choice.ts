@@ -16,6 +16,6 @@ const reasoningEfforts = ['low', 'medium', 'high'] as const;
 export const reasoningEffortSchema = z.enum(reasoningEfforts);
 export type ReasoningEffort = z.infer<typeof reasoningEffortSchema>;
 
-/** An answer needs room for a tool call; no hosted model answers with more than the upper bound. */
+/** The lower bound leaves room for a tool call; no hosted model exceeds the upper bound. */
 const outputTokens = { minimum: 1_000, maximum: 128_000 };
 export const maxOutputTokensSchema = z.number().int().min(outputTokens.minimum).max(outputTokens.maximum);

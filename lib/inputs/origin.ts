@@ -14,7 +14,7 @@ export function parseOrigin(text: string): string | null {
   const [scheme, domain, ...more] = text.split(wildcard);
   if (more.length > 0) return null;
   if (domain === undefined) return originOf(text);
-  // a label in the place of the `*`, so that the host is parsed as a whole
+  // the `*` is replaced by a label, so that the URL parser accepts the host
   const origin = originOf(`${scheme}://label.${domain}`);
   const isBelowDomain = origin !== null && /^https?:\/\/label\.[^.]+\.[^.]/.test(origin);
   return isBelowDomain ? origin.replace('://label.', wildcard) : null;
@@ -23,14 +23,14 @@ export function parseOrigin(text: string): string | null {
 function originOf(text: string): string | null {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname.includes('*')) return null;
-  // anything but an origin, such as a path or a user name, would make the rest of the URL longer
+  // rejects anything beyond an origin, such as a path or a user name
   return url.href === `${url.origin}/` && /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text) ? url.origin : null;
 }
 
 /**
- * Returns the origin of the page that sent a request, as its `Origin` header says. Browsers leave this header out when a
- * page reads from its own origin (https://fetch.spec.whatwg.org/#append-a-request-origin-header), whose scheme only the
- * proxy before Docket knows: then both are returned. Empty for other requests without the header.
+ * Returns the origin of the page that sent a request, from its `Origin` header. Browsers omit this header when a page
+ * reads from its own origin (https://fetch.spec.whatwg.org/#append-a-request-origin-header). Only the proxy in front of
+ * Docket knows the scheme of that origin, so both schemes are returned. Empty for other requests without the header.
  */
 export function originsOf({ headers }: IncomingMessage): string[] {
   if (headers.origin !== undefined) return [headers.origin];

@@ -6,7 +6,8 @@ const maxAddressLength = 2_048;
 
 /**
  * Validates the address of a receiver: https at a public host, or any host in `allowedHosts` (`host` or `host:port`).
- * The addresses behind a host name are checked when it is connected to. `setting` is the one with the allowed hosts.
+ * The addresses that a host name resolves to are checked when the connection is made. `setting` is the one with the
+ * allowed hosts.
  */
 export function parseWebhookAddress(
   text: string,

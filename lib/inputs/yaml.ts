@@ -8,9 +8,12 @@ export interface YamlRules {
   maxAliases: number;
   /** Resolves the key `<<`. */
   merge?: boolean;
-  /** Key of the text's map below which numbers and booleans are texts, as they were written: 3.10 is not 3.1. */
+  /** Top-level key below which numbers and booleans are read as texts, as they were written: 3.10 is not 3.1. */
   textsBelow?: string;
-  /** Returns what a map may have only once; undefined for a key that may be repeated. By default, each key. */
+  /**
+   * Returns the identity of a key, which a map may have only once; undefined for a key that may be repeated. By
+   * default, the key itself.
+   */
   onceOf?(key: unknown): unknown;
 }
 
@@ -30,7 +33,7 @@ export function readYaml(text: string, rules: YamlRules): unknown {
   // the parser calls itself at every level
   if (depthOf(new Lexer().lex(text)) > maxDepth) refuse('is nested too deeply');
   try {
-    // keys are compared below, because the parser compares each with all others
+    // keys are compared below, because the parser's own check takes quadratic time
     const document = parseDocument(text, { merge, prettyErrors: false, uniqueKeys: false });
     const [error] = document.errors;
     if (error !== undefined) refuse(`is not YAML: ${error.message}`);
@@ -62,7 +65,7 @@ export function readYaml(text: string, rules: YamlRules): unknown {
   }
 }
 
-/** Returns how deep brackets and what begins in one line are nested. */
+/** Returns how deep brackets, and collections that start on one line, are nested. */
 function depthOf(tokens: Iterable<string>): number {
   let [brackets, begun, most] = [0, 0, 0];
   for (const token of tokens) {

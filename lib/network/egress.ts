@@ -13,7 +13,7 @@ export interface EgressOptions {
   resolve?: Resolve;
 }
 
-/** An answer has more bytes or values than may be read. */
+/** A response exceeds the limit of bytes or values. */
 export class AnswerLimitError extends Error {
   override name = 'AnswerLimitError';
 }
@@ -38,7 +38,10 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
     return publicLookup;
   }
 
-  /** Returns a response from the checked addresses as it arrives, over its own connection. Follows no redirects. */
+  /**
+   * Connects to the checked addresses only, over a separate connection, and returns the response as a stream. Follows
+   * no redirects.
+   */
   async function request(
     address: URL,
     { method = 'GET', headers, body, signal }: RequestInit & { signal: AbortSignal },
