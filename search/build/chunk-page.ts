@@ -6,7 +6,7 @@ export interface Chunk {
   /** The passage is `content.slice(start, end)` of the page. */
   start: number;
   end: number;
-  /** Text to repeat around it where a block was split: a fence, or the head of a table. */
+  /** Text to repeat before and after it if a block was split: a fence, or the head of a table. */
   before: string;
   after: string;
   anchor: string | null;
@@ -16,7 +16,7 @@ export interface Chunk {
 
 export interface ChunkedPage {
   chunks: Chunk[];
-  /** Everything inside the page that a link may point to. */
+  /** Anchors in the page that links may point to. */
   anchors: string[];
 }
 
@@ -38,7 +38,7 @@ interface Block {
 const wantedLength = 1200;
 const maxChunkLength = 2000;
 const tinySection = 80;
-/** Code is split only when it is longer. */
+/** Longer code is split. */
 const maxCodeLength = 6000;
 const maxFrameLength = 600;
 const maxLineLength = 10_000;
@@ -132,7 +132,7 @@ function endBlock(blocks: Block[], line: MarkdownLine): void {
   if (open !== undefined) open.end = line.end;
 }
 
-/** Extends the table that a line continues, or begins one at its second line. */
+/** Extends the table that a line continues, or starts one when it reads the table's second line. */
 function addTableRow(
   content: string,
   blocks: Block[],
@@ -186,8 +186,8 @@ function isBlank(code: number): boolean {
 }
 
 /**
- * Joins a section of a few words with the deeper section after it. A section without text is dropped unless it is all
- * there is below its heading.
+ * Joins a section of a few words with its first subsection. A section without text is dropped unless its heading has no
+ * subsections either.
  */
 function joinTiny(content: string, sections: Section[]): Section[] {
   const joined: Section[] = [];
@@ -245,7 +245,7 @@ function splitLong(content: string, section: Section): Chunk[] {
   return parts.filter((part, at) => part.end > part.start || (at === 0 && parts.length === 1));
 }
 
-/** Returns the end of a code block that is worth keeping whole; null for any other. */
+/** Returns the end of a code block that is short enough to keep whole; null for any other block. */
 function endOfCode(block: Block | undefined, start: number): number | null {
   const isNear = block !== undefined && block.after !== '' && block.start <= start + wantedLength;
   return isNear && block.end - start <= maxCodeLength ? block.end : null;

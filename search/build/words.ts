@@ -11,7 +11,7 @@ export const stopWords: ReadonlySet<string> = new Set(
   whose why will with would wouldn yet you your yours`.split(/\s+/),
 );
 
-/** Words that are insignificant in questions; texts use them with a meaning, so the index contains them. */
+/** Words that are insignificant in questions but significant in texts, so the index contains them. */
 export const questionWords: ReadonlySet<string> = new Set(
   `able again also anyone anything best exactly example explain find give happen happens help know like mean means need possible
   same show something sort supposed tell thing things think try trying understand work working works correct proper properly good

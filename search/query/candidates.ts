@@ -4,7 +4,7 @@ import { createSharedCache } from './shared-cache.ts';
 
 interface Expression {
   text: string;
-  /** Sum of the passages of its terms, which is the cost of finding and ranking them. */
+  /** Number of passages of its terms, added up: the cost of finding and ranking them. */
   count: number;
 }
 
@@ -25,12 +25,18 @@ const enough = 60;
 const maxRanked = 30_000;
 const maxUnion = 6000;
 const maxLeftOut = 5;
-/** Passages of an expression that is kept: intersecting the lists of two costs less than a full-text query for both. */
+/**
+ * Longest list of passages that is cached: intersecting two lists costs less than a full-text query for both
+ * expressions.
+ */
 const maxKeptCount = 5000;
-/** Lists of the open indexes, about 4 bytes a passage. */
+/** Cached lists of the open indexes, about 4 bytes per passage. */
 const kept = createSharedCache<string, Int32Array>(1_000_000, ({ length }) => length + 50);
 
-/** Finds the passages worth ranking: those with all terms, then those with most, then those with the rare ones. */
+/**
+ * Finds the passages worth ranking: those with all terms of the query, then those with most terms, then those with the
+ * rare ones.
+ */
 export function createCandidates(database: DatabaseSync) {
   const ranked = database.prepare(
     `select rowid as id from chunk_text where chunk_text match ? and rank match 'bm25(6, 4, 1, 1, 0)' order by rank limit ?`,
@@ -66,7 +72,7 @@ export function createCandidates(database: DatabaseSync) {
       if (expression.count > maxRanked) any(expression.text, limit * 2);
       else for (const row of ranked.all(within(expression.text, { facets, hidden }), limit)) found.add(Number(row[0]));
     };
-    // ranking reads the list of every term completely, so taking all is cheaper when they are few
+    // ranking reads the whole list of every term, so with few passages it is cheaper to take them all
     const bestOfFew = (expressions: Expression[], limit: number) => {
       if (withAll(expressions, limit * 2) === limit * 2) best(and(expressions), limit);
     };
@@ -97,7 +103,10 @@ export function within(text: string, { facets, hidden }: Visible): string {
   return hidden === null ? wanted : `(${wanted}) NOT (${hidden})`;
 }
 
-/** Returns the terms to search for: words in the index, else the question's words, else stop words. */
+/**
+ * Returns the terms of the index to search for: significant words, else words that are typical of questions, else stop
+ * words.
+ */
 function strongTerms(terms: QueryTerm[]): QueryTerm[] {
   const known = terms.filter((term) => term.count > 0);
   for (const kind of ['word', 'question', 'stop']) {

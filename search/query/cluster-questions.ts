@@ -11,15 +11,15 @@ export interface ReaderQuestion {
   remark: string | null;
 }
 
-/** Spellings of one question. */
+/** A question, with all of its spellings. */
 interface DistinctQuestion {
-  /** Without case, accents and punctuation. */
+  /** The question without case, accents and punctuation. */
   key: string;
   /** The question in its first wording. */
   text: string;
   count: number;
   lastAskedAt: Date;
-  /** Number of answers that the documentation had none. */
+  /** Number of times that the documentation had no answer. */
   notFound: number;
   /** Number of answers that readers voted down. */
   votedDown: number;
@@ -51,7 +51,7 @@ export function keyOfQuestion(text: string): string {
 const maxTerms = 40;
 /** Largest number of clusters that are looked up by the terms of a question, starting with its rarest. */
 const maxComparisons = 2_000;
-/** Of clusters compared by some terms only, this many of the nearest are compared by all. */
+/** Number of the nearest clusters, found by some of the terms, that are then compared by all terms. */
 const maxCompared = 20;
 
 interface Cluster {

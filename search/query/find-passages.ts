@@ -50,11 +50,11 @@ interface Scored extends Passage {
 /** Weights of a passage's surroundings; each is small compared with the passage itself. */
 const samePage = 0.06;
 const sameFolder = 0.02;
-/** Of a query that is the address of a page, its passages come first. */
+/** Passages of the page whose address is the query come first. */
 const askedFactor = 20;
 const hintsShare = 0.06;
 const boostShare = 0.07;
-/** Boost of a page that lists changes, in other questions: it mentions everything and explains little. */
+/** Boost of a changelog in questions that are not about changes: it mentions everything and explains little. */
 const changelogBoost = 0.25;
 const repeatedPage = 0.94;
 /** A copy of a passage on another page, as in another version. */
@@ -104,10 +104,10 @@ export function createPassageFinder(
     `select c.id, c.page, c.ordinal, c.terms, p.path, p.boost, p.language, ${mainVersion === '' ? "''" : "coalesce(json_extract(p.metadata, '$.version'), '')"}
      from json_each(?) as wanted join chunks as c on c.id = wanted.value join pages as p on p.id = c.page`,
   );
-  // for hundreds of rows, objects would cost more than the reading
+  // for hundreds of rows, creating objects would cost more than reading them
   load.setReturnArrays(true);
 
-  /** Returns passages by their ids, from memory where they are kept there. */
+  /** Returns passages by their ids, from the cache if possible. */
   function read(ids: number[]): StoredPassage[] {
     const known = ids.map((id) => kept.get(database, id));
     const missing = ids.filter((_, at) => known[at] === undefined);
@@ -165,7 +165,7 @@ export function createPassageFinder(
     const segments = path === '' ? [] : pathOf(path).split('/');
     for (let at = 0; at < segments.length; at++) {
       const below = segments.slice(at).join('/');
-      // a site may be published below a folder; one word after a slash is no address, as in `and/or`
+      // a site may be published below a folder; a single word after a slash is not an address: `and/or`
       if (at > 0 && host === undefined && at === segments.length - 1) break;
       if (placeAt.get(below, `${below}/index`, own) !== undefined) return below;
     }
@@ -209,7 +209,7 @@ export function createPassageFinder(
         ? []
         : nearest.find(vector, { limit: maxNearest, isVisible: createVisibility({ filter: filter ?? {}, access }) });
     const visible = { facets, hidden: hasRestricted ? hiddenFrom(access) : null, nearby };
-    // copies in other versions could leave no room for the passages of this one
+    // copies in other versions could fill the list before the passages of this version
     const ids = [
       ...(version === null ? [] : findCandidates(terms, { ...visible, facets: withinVersion(facets, version) })),
       ...findCandidates(terms, visible),

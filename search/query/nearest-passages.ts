@@ -2,9 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { spaceOf } from '../build/vectors.ts';
 import { distanceAt, similarityOf, sketchOf, sketchWords, unitOf } from './vector.ts';
 
-/** Passages compared exactly, of those whose sketches are the nearest. */
+/** Number of passages, nearest by their sketches, that are compared exactly. */
 const maxCompared = 400;
-/** Passages looked at to find as many that the reader wants and may see. */
+/** Number of passages scanned to find enough that the reader wants and may see. */
 const maxScanned = 4_000;
 
 interface Sketches {

@@ -3,7 +3,10 @@ import type { QueryTerm } from './query-terms.ts';
 export interface PageEvidence {
   /** Evidence of the passage, and a small part of its page's. */
   score: number;
-  /** 0 to 1; lower where names of the question are missing, because nothing else answers a question about them. */
+  /**
+   * 0 to 1. Lower if names of the question are missing, because a page without them cannot answer a question about
+   * them.
+   */
   support: number;
 }
 

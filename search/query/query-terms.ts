@@ -31,12 +31,12 @@ export interface Alternative {
   strength: number;
 }
 
-/** An alternative with the number of passages that may have it. */
+/** An alternative term, and an upper bound for its number of passages. */
 interface Counted extends Alternative {
   count: number;
 }
 
-/** Numbers of passages by term, of the open indexes. */
+/** Cached numbers of passages by term, of the open indexes. */
 const counts = createSharedCache<string, number>(50_000);
 const maxQueryLength = 4000;
 const maxTerms = 24;
@@ -45,7 +45,7 @@ const synonymStrength = 0.5;
 const correctedStrength = 0.5;
 /** Words that are corrected, because each costs hundreds of lookups. */
 const maxCorrected = 3;
-/** How much more frequent the halves of a word are than the word itself if it is usually written apart. */
+/** A word counts as two words if both halves are this many times as frequent as the word itself. */
 const apartFactor = 10;
 const minSplitLength = 5;
 const maxSplitLength = 30;
@@ -93,7 +93,7 @@ interface Draft {
  */
 export function readQuery(query: string, index: IndexTerms): QueryTerm[] {
   const drafts = joinNeighbours(draftsOf(query.slice(0, maxQueryLength)));
-  // a longer query quotes a text or code, and has enough terms as they are written
+  // a longer query quotes text or code and has enough terms as written
   const isShort = drafts.length <= maxTerms;
   let corrections = 0;
   const correct = (word: string) => (corrections++ < maxCorrected ? index.correct(word) : []);
@@ -249,7 +249,10 @@ function othersOf(
   return isMisspelled ? known(correct(word), correctedStrength) : others;
 }
 
-/** Returns a word as its halves if the index has mostly those: `frontmatter` as `front matter`; nothing for most words. */
+/**
+ * Splits a word in two if the index mostly has the two words: `frontmatter` as `front matter`. Returns nothing for most
+ * words.
+ */
 function halvesOf({ term, word }: Draft, { count }: IndexTerms): Counted[] {
   if (word.length < minSplitLength || word.length > maxSplitLength || !/^[A-Za-z]+$/.test(word)) return [];
   const least = count(term) * apartFactor;

@@ -5,8 +5,9 @@ export interface SharedCache<Key, Value> {
 }
 
 /**
- * Creates a cache that all open indexes of a thread share, so that it does not grow with their number. Once its entries
- * weigh more than `maxWeight` together, it is emptied. Those of an index that was closed are collected with it.
+ * Creates a cache that all open indexes of a thread share, so that it does not grow with their number. It is emptied
+ * once the total weight of its entries exceeds `maxWeight`. Entries of a closed index are garbage-collected with the
+ * index.
  */
 export function createSharedCache<Key, Value>(
   maxWeight: number,

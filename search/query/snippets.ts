@@ -21,7 +21,7 @@ export function withSnippets(source: string, files: ReadonlyMap<string, SourceFi
   return text;
 }
 
-/** Replaces relative links, which start at the folder of the file, by the same from the folder of the page. */
+/** Rewrites links that are relative to the folder of the file to be relative to the folder of the page. */
 function withLinksFrom(text: string, { file, page }: { file: string; page: string }): string {
   const folder = posix.relative(posix.dirname(page), posix.dirname(file));
   return text.replace(

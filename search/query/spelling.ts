@@ -3,7 +3,7 @@ import { createSharedCache } from './shared-cache.ts';
 import { fold, termOf } from '../build/words.ts';
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-/** In shorter words, one letter makes too many others; longer ones are no words. */
+/** A change of one letter turns a shorter word into too many others; longer texts are not words. */
 const minWordLength = 5;
 const maxWordLength = 24;
 const maxCorrections = 3;

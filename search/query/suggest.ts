@@ -37,19 +37,19 @@ interface Token {
 
 const maxQueryLength = 200;
 const maxWords = 8;
-/** With fewer letters, a beginning of a word matches too much. */
+/** A shorter prefix matches too many words. */
 const minBeginningLength = 2;
 /** Stemming removes endings, so that `installi` has to find `instal`. */
 const maxEndingLength = 5;
 const minStemLength = 3;
-/** Words that a beginning stands for, and terms of the index among which they are chosen. */
+/** Number of completions of a prefix, and of index terms among which they are chosen. */
 const maxCompletions = 20;
 const maxTermsRead = 300;
 const maxCached = 5_000;
-/** Passages looked at per query: the first of the index, because ranking all of them takes too long on a large site. */
+/** Passages read per query: the first ones in the index, because ranking all takes too long on a large site. */
 const maxPassages = 200;
-/** Of a page whose title matches, all passages do. */
-const maxDocumentPages = 1_000;
+/** Pages read per query. All passages of a page match if its title does, so only the first passage of each is read. */
+const maxPages = 1_000;
 
 /**
  * Returns the function that finds the titles and headings for what a reader types: those of pages first, and those that
@@ -74,7 +74,7 @@ export function createSuggester(
        from (select rowid as id from chunk_text where chunk_text match ? limit ${limit}) as found
        join chunks as c on c.id = found.id join pages as p on p.id = c.page where ${condition} order by c.id`,
     );
-  const findPages = finding(maxDocumentPages, 'c.ordinal = 0');
+  const findPages = finding(maxPages, 'c.ordinal = 0');
   const findSections = finding(maxPassages, 'true');
 
   const completions = new Map<string, Token | null>();
@@ -86,7 +86,7 @@ export function createSuggester(
     const known = completions.get(start);
     if (known !== undefined) return known;
     const terms = complete.all(start, `${start}\u{10ffff}`).map(({ term }) => String(term));
-    // a whole word may have a stem that does not begin like it, as `canary` has `canari`
+    // the stem of a whole word may begin differently: `canary` has the stem `canari`
     const token = terms.length === 0 ? null : oneOf([...new Set([...terms, ...termsOf(word)])]);
     if (completions.size >= maxCached) completions.clear();
     completions.set(start, token);
@@ -106,7 +106,9 @@ export function createSuggester(
     if (whole.length > 0) yield whole;
   }
 
-  /** Returns the filter, after a narrower one for the preferred pages if there are others. */
+  /**
+   * Returns the filters to try in order: first one for the preferred pages, if there are others, then the whole filter.
+   */
   function choicesOf(filter: SearchFilter): Set<string | null> {
     const all = filterQuery(filter, mainLanguage);
     const inLanguage = filterQuery({ ...(hasLanguages && { language: mainLanguage }), ...filter }, mainLanguage);
@@ -149,14 +151,17 @@ function oneOf(terms: string[]): Token | null {
   return { text: `(${terms.map(quoted).join(' OR ')})`, matches: (term) => terms.includes(term) };
 }
 
-/** Returns the beginnings of a word that may be stems of what it becomes. */
+/** Returns the prefixes of a word that may be stems of the complete word. */
 function stemsOf(word: string): string[] {
   return Array.from({ length: maxEndingLength }, (_, at) => word.slice(0, -1 - at)).filter(
     (start) => start.length >= minStemLength,
   );
 }
 
-/** Returns the page if its title matches, else the section if its heading adds to that; null for what is below it. */
+/**
+ * Returns the page if its title matches all that was typed, else the section if its own heading matches the rest; null
+ * if that is only in a heading above.
+ */
 function suggestionOf(row: Record<string, SQLOutputValue>, tokens: Token[]): Ranked | null {
   const titleTerms = termsOf(String(row.title), { stopWords: true });
   const left = tokens.filter(({ matches }) => !titleTerms.some(matches));

@@ -2,7 +2,10 @@ import { load } from '@asciidoctor/core';
 import { textOf, type FrontMatter } from '../front-matter.ts';
 import { htmlToMarkdown } from './html.ts';
 
-/** Longest page that is parsed, in characters. Long runs of one mark are cut: its expressions take cubic time. */
+/**
+ * Longest page that is parsed, in characters. Long runs of one character are shortened, because the parser's regular
+ * expressions take cubic time on them.
+ */
 const maxLength = 300_000;
 const statedAttributes = ['description', 'keywords', 'groups', 'tags', 'version', 'lang'];
 

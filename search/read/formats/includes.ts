@@ -8,11 +8,11 @@ const maxLength = 1_000_000;
 
 /** A directive that stands for the text of another file. */
 export interface IncludeSyntax {
-  /** Rewrites a page in which a directive is not a text of its own. */
+  /** Rewrites a page first, where a directive is part of other text. */
   rewrite?(page: string): string;
   /** Finds the directives; global, with the target as its first group or as the group `target`. */
   pattern: RegExp;
-  /** Returns the paths that a target may mean, from the file that includes it, the likeliest first. */
+  /** Returns the paths that a target may refer to, as seen from the including file, most likely first. */
   resolve(target: string, from: string): string[];
   /** Reports whether the text of the file is code, in which no directive is followed. */
   isCode?(directive: RegExpExecArray): boolean;
@@ -26,8 +26,8 @@ export interface IncludeSyntax {
 export type FindIncluded = (path: string) => SourceFile | undefined;
 
 /**
- * Replaces the include directives of a page by the texts of other files, which may include others. What is missing, is for
- * groups, repeats itself or would make the page too long is left out.
+ * Replaces the include directives of a page by the texts of other files, which may include others. An include is left
+ * out if its file is missing, is restricted to groups, includes itself, or would make the page too long.
  */
 export function withIncludes(
   text: string,
