@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** A process that has just started has other work to do first. */
+/** Longest delay before the first round: a process that has just started has other work to do first. */
 const maxFirstWaitMs = 1_000;
 
 interface Chore {

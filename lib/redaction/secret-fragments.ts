@@ -8,7 +8,7 @@ const blockLength = minFragmentLength / 2;
 const mostAlike = 4;
 const runs = new RegExp(`[A-Za-z0-9+/=_%-]{${minFragmentLength},}`, 'g');
 
-/** Where in which form of a secret a block stands. */
+/** A form of a secret, and the position of a block in it. */
 interface Block {
   form: string;
   at: number;

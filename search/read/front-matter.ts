@@ -8,7 +8,7 @@ export interface FrontMatter {
 }
 
 const maxLength = 64 * 1024;
-/** As AsciiDoc and reStructuredText state them. */
+/** In the form of AsciiDoc and reStructuredText. */
 const headerWithGroups = /^[ \t]*:(?:page-)?groups:/im;
 
 /**
@@ -46,7 +46,7 @@ export function groupsOf({ groups }: Record<string, unknown>): string[] | null {
   return isEmpty ? null : (listOf(groups) ?? []);
 }
 
-/** Names `groups` in lower case: a page must not become public by how it spells the key. */
+/** Lower-cases the key `groups`: a page must not become public because of its spelling. */
 function withGroups(values: Record<string, unknown>): Record<string, unknown> {
   const key = Object.keys(values).find(isGroups);
   return key === undefined ? values : { ...values, groups: values[key] };

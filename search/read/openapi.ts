@@ -24,7 +24,9 @@ export interface Operation {
 
 const methods = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
 const maxTextLength = 20_000_000;
-/** Longest details of an operation, and of all: operations may share schemas, which each of them describes. */
+/**
+ * Longest details of one operation, and of all together: each operation repeats the schemas that it shares with others.
+ */
 const maxDetailsLength = 200_000;
 const maxDetails = 64_000_000;
 const maxParameters = 500;

@@ -15,7 +15,7 @@ import { collectPages, type SourceReport } from './read-pages.ts';
 import type { SourceFile } from './source-file.ts';
 import type { SourcePage } from './source-page.ts';
 
-/** One of the sources of a site: its files, or the pages of the last index where they could not be read. */
+/** One of the sources of a site: its files, or the pages of the last index if the files could not be read. */
 export interface SourcePart {
   /** Path below which its pages appear; empty for the top. */
   prefix: string;

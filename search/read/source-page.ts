@@ -1,4 +1,4 @@
-/** Longest list of files that could not be read as pages. */
+/** Most files that are listed as unreadable. */
 export const maxSkipped = 20;
 
 /** Properties that a page states; `filter` compares with them. */

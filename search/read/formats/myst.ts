@@ -138,7 +138,7 @@ export function mystToMarkdown(
     return own.get(name) ?? references.section(name);
   }
 
-  /** Links with words to files are Markdown, except from the top. */
+  /** Links to files that have a text are plain Markdown already, unless they start at the top folder. */
   function pageNamed(path: string, { name, words }: { name: string; words: string }): Referred | null {
     if (words !== '' && formatOf(path) !== null && !path.startsWith('/')) return null;
     const page = references.document(path);
@@ -196,7 +196,7 @@ function withTargets(text: string, ids: ReturnType<typeof createIds>): string {
   return out.join('\n');
 }
 
-/** Gives a heading the id of the target before it, or else the one that docutils gives it. */
+/** Gives a heading the id of the target in front of it, or else the id that docutils would give it. */
 function withId(line: string, target: string | null, ids: ReturnType<typeof createIds>): string {
   const text = headingText(line);
   const id = target ?? ids.take(text);

@@ -24,7 +24,7 @@ export interface DocSidebars {
   docs: Map<string, DocPart>;
   /** Folders whose pages are listed by their own positions; `.` for the whole. */
   folders: Map<string, DocPart>;
-  /** Some of its parts are computed, and therefore not known. */
+  /** Some parts are computed by code and are therefore unknown. */
   isPartial: boolean;
 }
 

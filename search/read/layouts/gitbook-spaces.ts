@@ -15,7 +15,7 @@ export interface GitbookSpace {
   folder: string;
   summary: string;
   readme: string;
-  /** Of several spaces, each is a language, a version or a section, by the names of its folders. */
+  /** Among several spaces, the names of the folders tell whether each is a language, a version or a section. */
   language?: string;
   version?: string;
   section?: string;
@@ -37,7 +37,7 @@ export function gitbookSpaces(files: SourceFiles): { top: GitbookSpace; spaces: 
   const stated = configs
     .filter(({ folder }) => folder !== '')
     .map(({ file, folder }) => spaceIn(folder, parseFile(file), files))
-    // a root outside of its folder has no meaning
+    // a root outside of its folder is ignored
     .filter(({ base, folder }) => folder.startsWith(base));
   const all = [...new Map([...own, ...stated].map((space) => [space.folder, space])).values()].slice(0, maxSpaces);
   const isOld =

@@ -86,8 +86,8 @@ export function untranslated(
 }
 
 /**
- * Returns what finds the file to which a link leads from a page of a language: the page in this language, or else that of the
- * main one.
+ * Returns the function that resolves a link from a page of a language to a file: the page in this language, or else in
+ * the main one.
  */
 export function linkedIn(
   languages: MkdocsLanguages,

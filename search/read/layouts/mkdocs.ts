@@ -75,7 +75,7 @@ export function mkdocsLayout(files: SourceFiles): Layout | null {
       return (
         withBlocks(filled, [admonition, tab, slashBlock])
           .replace(/^(#{1,6} .*)(?<![ \t])[ \t]*\{:?[ \t]*#([\w.:-]+)(?![\w.:-])[^{}\n]*\}[ \t]*$/gm, '$1 {#$2}')
-          // what mkdocstrings generates from code
+          // mkdocstrings generates this from code
           .replace(/^([ \t]*):::[ \t]+([\w.]{1,200})[ \t]*$(?:\n\1[ \t]+\S.*$)*/gm, '$1`$2`')
           .replace(/(?<=[)\]`*_:\n])[ \t]*\{:?[ \t]*[.#:a-z][^{}\n]{0,200}\}/g, (attributes) => {
             const id = /[\s{:]#([\w.:-]+)/.exec(attributes)?.[1];
@@ -91,7 +91,7 @@ function addressOf(file: string): string {
   return pathOf(file).replace(/(^|\/)README$/, '$1index');
 }
 
-/** Reads the list of pages for each language; one that has none of its own has the common one with its own titles. */
+/** Reads the list of pages for each language. A language without a list uses the common one with its own titles. */
 function navigationIn(i18n: MkdocsLanguages, nav: unknown, folder: string): Navigation {
   const entries: Navigation['entries'] = new Map();
   for (const { locale, nav: own, titles } of i18n.languages)

@@ -130,7 +130,7 @@ function createReader(text: string) {
         value[key] = entry.value;
         ({ end } = entry);
       } else {
-        // only a name may stand alone; another text would be a pattern
+        // only an identifier may stand alone; other text would be read as a pattern
         if (string === null && key !== undefined && /[,}]/.test(text[colon] ?? '')) value[key] = named(key, depth + 1);
         end = endOfValue(at);
       }

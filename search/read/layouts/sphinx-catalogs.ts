@@ -13,7 +13,7 @@ const catalogPath = /^([A-Za-z]{2,3}(?:[_-][A-Za-z0-9]{2,8})*(?:@[a-z]{1,20})?)\
 export interface Catalog {
   file: SourceFile;
   messages: ReadonlyMap<string, string>;
-  /** Counts of messages by the document that they are from, if the catalog names documents; those of all under ''. */
+  /** Number of messages per document, if the catalog names documents; the total under ''. */
   counts: ReadonlyMap<string, { all: number; translated: number }>;
 }
 

@@ -7,7 +7,7 @@ const maxDepth = 10;
 export interface SidebarPart {
   /** Its positions, from the top down. */
   positions: number[];
-  /** Titles of the groups around it, by language; that of the main one under the empty string. */
+  /** Titles of the groups around it, by language; those of the main language under the empty string. */
   groups: ReadonlyMap<string, string>[];
 }
 

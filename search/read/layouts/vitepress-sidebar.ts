@@ -12,7 +12,7 @@ const maxPages = 20_000;
 interface Listed {
   at: number;
   groups: string[];
-  /** It is in the list for its own folder, which is the one that it shows. */
+  /** The page is in the list for its own folder, which is the sidebar that it shows. */
   isOwn: boolean;
 }
 

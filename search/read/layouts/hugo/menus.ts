@@ -137,7 +137,7 @@ function addParts(parts: Map<string, MenuPart>, entries: MenuEntry[]): void {
 
   function visit(parent: string | undefined, { positions, groups }: MenuPart): void {
     const children = below.get(parent) ?? [];
-    // so that entries with the same name do not repeat what is below
+    // entries with the same name must not repeat the entries below them
     below.delete(parent);
     if (positions.length >= maxDepth) return;
     const sorted = children.toSorted(
