@@ -20,7 +20,10 @@ interface Setting {
   visit: DashboardVisit;
 }
 
-/** How long the dashboard's pages block, with 10,000 jobs and with a job of 2,000 steps. Exits with 1 above the goal. */
+/**
+ * Measures how long the dashboard's pages block their main thread, with 10,000 jobs and with a job of 2,000 steps.
+ * Exits with 1 if that exceeds the goal.
+ */
 export async function benchDashboard(_servers: BenchServers, { isQuick }: BenchOptions): Promise<void> {
   const chromium = findBrowser('Chromium');
   if (chromium === null) return printNote('dashboard: left out, there is no Chromium.');

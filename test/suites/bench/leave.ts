@@ -10,7 +10,7 @@ import type { StreamRequest, StreamTargets } from './support/stream-targets.ts';
 const maxWaitMs = 10_000;
 const endless = { deltas: 100_000, everyMs: 20 };
 
-/** How soon the model call ends when its reader leaves in the middle of an answer. */
+/** Measures how soon the model call ends after its reader disconnects in the middle of an answer. */
 export async function benchLeave(servers: BenchServers, options: BenchOptions): Promise<void> {
   await using targets = await startStreamTargets(servers, options);
   const meter = meterLoad();

@@ -16,7 +16,7 @@ const rhythms = [
   { everyMs: 20, first: 800, upwards: [1_200, 1_600, 2_000], downwards: [600, 400, 200] },
 ];
 
-/** As many streams, at the pace of a real model, as the first byte of an answer may wait for. */
+/** Number of streams, at the pace of a real model, beside which the time to first byte is measured. */
 const few = { streams: 200, everyMs: 20, maxFirstByteMs: 100, seconds: 15 };
 
 type Rhythm = (typeof rhythms)[number];
@@ -32,12 +32,12 @@ interface Trial extends StreamLoadResult {
   others: number;
 }
 
-/** How many streams one core keeps up with when a model sends a delta at a fixed interval. */
+/** Measures how many streams one core sustains when a model sends a delta at a fixed interval. */
 export async function findCapacity(targets: StreamTargets, options: BenchOptions): Promise<void> {
   for (const rhythm of options.isQuick ? rhythms.slice(0, 1) : rhythms) await findCapacityAt(targets, rhythm, options);
 }
 
-/** How long the first byte of an answer takes beside a usual number of streams. */
+/** Measures the time to first byte of an answer beside a usual number of streams. */
 export async function benchFirstByte(targets: StreamTargets): Promise<void> {
   const { streams, everyMs, maxFirstByteMs, seconds } = few;
   const trial = { streams, seconds, wish: wishAt(everyMs) };

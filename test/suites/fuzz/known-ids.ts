@@ -1,7 +1,7 @@
 import type { Random } from '../chaos/plans/random.ts';
 import type { FuzzAnswer } from './check-answer.ts';
 
-/** Something that an answer named. */
+/** A resource that a response named. */
 interface Known {
   id: string;
   /** Of the address that was answered. */
@@ -10,7 +10,7 @@ interface Known {
 }
 
 export interface KnownIds {
-  /** Ids in an answer, to ask for later. */
+  /** Collects the ids in a response, for later requests. */
   learn(path: string, answer: FuzzAnswer): void;
   /** One of a kind of id, by its first letters; null while none is known. */
   pick(prefix: string, random: Random, fits?: (known: Known) => boolean): Known | null;

@@ -15,16 +15,17 @@ import { startFuzzStage, type FuzzStage } from './stage.ts';
 
 const inFlight = 8;
 const maxShown = 20;
-/** Of those sent, the ones that holds of the event loop may be laid to. */
+/** Number of recent requests to remember, among which those that blocked the event loop are searched. */
 const maxRemembered = 20_000;
 const endPatienceMs = 180_000;
-/** Beside other work on the machine, the API refuses answers for a few seconds; its clients then ask again. */
+/** When the machine is busy, the API sheds load for a few seconds, and its clients retry. */
 const maxTries = 30;
 
 /**
- * Sends generated requests over all routes of a live service: API, worker, PostgreSQL and Temporal as they are in production.
- * No answer may be a 5xx, show an inside, or contradict the description; afterwards no sink may hold a secret that stood in
- * a header or an address. Prints its figures; answers how much was wrong.
+ * Sends generated requests over all routes of a live service: API, worker, PostgreSQL and Temporal as they are in
+ * production. No response may be a 5xx, reveal internals, or contradict the OpenAPI description; afterwards no store or
+ * log may contain a secret that was sent in a header or an address. Prints its figures and returns the number of
+ * problems.
  */
 export async function runFuzz({ requests: count, seed }: { requests: number; seed: number }): Promise<number> {
   console.log(`fuzz: requests: ${count}, seed: ${seed}`);
@@ -109,7 +110,7 @@ function isBusy({ status, text }: FuzzAnswer): boolean {
 async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<string[]> {
   const problems: string[] = [];
   const deadline = Date.now() + endPatienceMs;
-  // a plan waits for a person, whom no request plays
+  // a plan waits for a person's decision, which no request makes
   const activeJobs = async () => {
     const { rows } = await lane.pool.query<{ count: number }>(
       `select count(*)::int as count from jobs where status = 'active' and phase is distinct from 'waiting'`,

@@ -8,7 +8,7 @@ import type { ShownPassage } from '../../../api/assistant/citations/passage-fact
 import type { SiteIndex } from '../../../search/query/site-index.ts';
 import { sentencesIn } from './statements.ts';
 
-/** How often the passage and the quotation of a citation are those that a sentence was taken from, as `[right, of]`. */
+/** How often the cited passage and quotation are the ones that a sentence was taken from, as `[right, total]`. */
 export type PassageFigures = Record<string, { passage: [number, number]; quote: [number, number] }>;
 
 const maxSentences = 1_000;

@@ -5,8 +5,8 @@ import { expect } from 'vitest';
 const maxTabs = 400;
 
 /**
- * Returns what is wrong with the focus: that it is nowhere, out of view, or not to be seen. Null if it is fine. Elements
- * that are only for screen readers, such as the input of a check box, show it on the element around them.
+ * Returns the problem with the focus: there is none, it is out of view, or it is not visible. Null if it is fine.
+ * Elements that are only for screen readers, such as the input of a check box, show it on the element around them.
  */
 async function problemOfFocus(page: Page): Promise<string | null> {
   return page.evaluate(() => {
@@ -45,7 +45,10 @@ export async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab
   throw new Error(`${key} never reaches ${target.toString()}.`);
 }
 
-/** Presses J until a row of the list of jobs has the focus: a list is shown a moment before it listens to keys. */
+/**
+ * Presses J until a row of the list of jobs has the focus, because the list is shown a moment before it listens to
+ * keys.
+ */
 export async function focusRow(page: Page): Promise<void> {
   await expect
     .poll(async () => {

@@ -22,7 +22,7 @@ export interface FakeComment {
   /** GitHub. */
   isMaintainer?: boolean;
   isBot?: boolean;
-  /** GitLab: for members only, or written by the server. */
+  /** GitLab: visible to members only, or written by the server. */
   isInternal?: boolean;
   isSystem?: boolean;
 }

@@ -7,7 +7,7 @@ export interface Block {
   cache_control?: object;
   type?: string;
   text?: string;
-  /** Of a block of reasoning. */
+  /** Signature of a block of reasoning. */
   signature?: string;
 }
 
@@ -23,7 +23,7 @@ export interface ToolCall {
   input: object;
 }
 
-/** Characters of a request that were cached by an earlier one, and those that it added. */
+/** Characters of a request that were read from the cache, and those that it added to the cache. */
 export interface CacheUse {
   breakpoints: number;
   read: number;
@@ -93,7 +93,7 @@ export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]
   };
 }
 
-/** Counts the blocks of reasoning that come after other parts than those they were made from. */
+/** Counts the blocks of reasoning that no longer follow the parts that they were generated after. */
 function movedReasoning(asked: MessagesRequest): number {
   const blocks = blocksOf(asked);
   const prefixes = prefixesOf(blocks);

@@ -42,7 +42,7 @@ export async function startGatewayServer(callsOf: (step: number) => ToolCall[]) 
   };
 }
 
-/** Returns the parts of a message; one that is no list of parts is a part of its own, and has no breakpoint. */
+/** Returns the parts of a message. A message without a list of parts is a single part without a breakpoint. */
 function blocksOf({ content, ...message }: CompletionRequest['messages'][number]): Block[] {
   return Array.isArray(content)
     ? content.map((part) => ({ ...message, ...part }))

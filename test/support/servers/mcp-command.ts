@@ -26,8 +26,8 @@ export async function openTestCommands(network: SandboxNetwork | null = null): P
 const maxWordLength = 120_000;
 
 /**
- * Returns the command of a server that consists of one file and the official SDK. There are no files in the sandbox of a
- * server, so its arguments contain both.
+ * Returns the command of a server that consists of one file and the official SDK. The sandbox of a server contains no
+ * files, so both are passed as arguments.
  */
 export async function sdkCommand(): Promise<string[]> {
   const { outputFiles } = await build({

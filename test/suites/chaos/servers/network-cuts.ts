@@ -38,7 +38,7 @@ const cuts: readonly Cut[] = [
 
 /** A dead worker is noticed sooner than this: one that is cut off for longer is a zombie when it returns. */
 const maxMs = 10_000;
-/** A worker that has not continued by now, over connections that a router forgot, hangs. */
+/** A worker that has not continued after this time, over connections that a router dropped, hangs. */
 export const maxSilenceMs = 120_000;
 const patienceMs = 4_000;
 const pollMs = 50;
