@@ -22,12 +22,12 @@ export interface SpendingDeps {
 }
 
 /** The step that an attempt holds. */
-export type HeldStep = StepRef & { fence: number };
+export type ClaimedStep = StepRef & { fence: number };
 
 type ModelChoice = 'model' | 'models' | 'reasoningEffort' | 'maxOutputTokens';
 
 export interface PaidCall {
-  step: HeldStep;
+  step: ClaimedStep;
   job: Pick<JobWithProject, 'projectId' | 'project' | ModelChoice>;
   question: Omit<ModelQuestion, 'confirm' | ModelChoice>;
 }

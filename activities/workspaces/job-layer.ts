@@ -18,7 +18,7 @@ export function excludeFile(job: JobDirectory): string {
 }
 
 /** Returns the key of the layer that a working copy holds completely; null for none. */
-export async function heldLayer(job: JobDirectory): Promise<string | null> {
+export async function currentLayer(job: JobDirectory): Promise<string | null> {
   return readFile(layerFile(job), 'utf8').catch(() => null);
 }
 
@@ -33,7 +33,7 @@ export async function openLayer(
   git: Git,
   { job, layer, signal }: { job: JobDirectory; layer: string | null; signal: AbortSignal },
 ): Promise<WorkspaceLayer> {
-  const isFilled = (await heldLayer(job)) === layer;
+  const isFilled = (await currentLayer(job)) === layer;
   await mkdir(job.home, { recursive: true, mode: 0o700 });
   if (!isFilled) await emptyHome(job);
   return {

@@ -17,7 +17,7 @@ import {
   type JobBase,
   type JobDirectory,
 } from './job-directory.ts';
-import { dropLayer, heldLayer } from './job-layer.ts';
+import { dropLayer, currentLayer } from './job-layer.ts';
 import type { JobDisks } from './job-disks.ts';
 import type { Mirrors } from './mirrors.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
@@ -112,7 +112,7 @@ export async function ensureTree(deps: JobTreeDeps, request: TreeRequest): Promi
   mkdirSync(job.tree, { recursive: true, mode: 0o700 });
   const present = await indexedTree(job);
   const isReady = present === wanted && (deps.disks === null || (await deps.disks.holds(job, maxBytes)));
-  const isFilled = (await heldLayer(job)) === layer;
+  const isFilled = (await currentLayer(job)) === layer;
   const isKnown = isReady && isFilled;
   if (isKnown && (leftTree === wanted || (await isUnchanged(deps.git, { job, tree: wanted, signal })))) return base;
   if (!isReady) {

@@ -97,7 +97,7 @@ export function createPassageFinder(
           .map((row) => String(row.version));
   const nearest = createNearestPassages(database);
   const pageAt = database.prepare('select metadata, readers from pages where id = ?');
-  const placeAt = database.prepare(
+  const pageAtPath = database.prepare(
     `select language, metadata from pages where path in (?1, ?2) and ${isReadable} order by length(path) limit 1`,
   );
   const load = database.prepare(
@@ -167,7 +167,7 @@ export function createPassageFinder(
       const below = segments.slice(at).join('/');
       // a site may be published below a folder; a single word after a slash is not an address: `and/or`
       if (at > 0 && host === undefined && at === segments.length - 1) break;
-      if (placeAt.get(below, `${below}/index`, own) !== undefined) return below;
+      if (pageAtPath.get(below, `${below}/index`, own) !== undefined) return below;
     }
     return null;
   }
@@ -183,7 +183,7 @@ export function createPassageFinder(
     const hasLanguage = filter?.language === undefined && languages.size > 1;
     const hasVersion = filter?.version === undefined && versions.length > 1;
     const row =
-      current === null || !(hasLanguage || hasVersion) ? undefined : placeAt.get(current, `${current}/index`, own);
+      current === null || !(hasLanguage || hasVersion) ? undefined : pageAtPath.get(current, `${current}/index`, own);
     const version = named ?? (row && metadataOf(row.metadata).version);
     return {
       language: hasLanguage ? String(row?.language ?? '') || mainLanguage : null,

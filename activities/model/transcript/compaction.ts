@@ -14,7 +14,7 @@ import { FailureType } from '../../../workflows/contract/failures.ts';
 import { emptyLedger, ledgerAfter } from '../ledger.ts';
 import { firstToWatch } from '../loop-guard.ts';
 import { isContextOverflow, isUnanswerable } from '../model-failures.ts';
-import type { AskPaid, HeldStep, PaidCall } from '../spending.ts';
+import type { AskPaid, ClaimedStep, PaidCall } from '../spending.ts';
 import { isTask, type Transcript } from './transcript.ts';
 
 export interface CompactionDeps {
@@ -26,7 +26,7 @@ export interface CompactionDeps {
 }
 
 export interface CompactionCall {
-  step: HeldStep;
+  step: ClaimedStep;
   job: JobWithProject;
   transcript: Transcript;
   /** Context window of the model, in tokens. */
