@@ -41,7 +41,7 @@ const anyReaders = (count: number) =>
         at % 4 === 3 ? { groups: groups ?? ['staff'], asked, isForged: true } : { groups, asked, isForged: false },
       ),
     );
-/** A page's groups: null for a public page, an empty list for one that nobody may read. */
+/** A page's groups: null for a public page, an empty list for a page without readers. */
 const anyGroups = fc.option(fc.subarray(spellings, { maxLength: 3 }), { nil: null });
 
 function normalised(name: string): string {
@@ -69,7 +69,7 @@ function fileOf(groups: readonly string[] | null, at: number): string {
 const byWord = (text: string) => [...text.matchAll(/secret(\d\d)z/g)].map(([, number]) => Number(number));
 const byName = (text: string) => [...text.matchAll(/lamp(\d\d)/g)].map(([, number]) => Number(number));
 
-/** What a surface shows a reader: something of every page, or only of the pages asked for. */
+/** Whether an endpoint shows a reader content of every page, or only of the requested pages. */
 type Shown = [surface: string, pages: number[], asked: number[] | null];
 
 /** Asks every surface as one reader. A refused token is refused by all of them. */

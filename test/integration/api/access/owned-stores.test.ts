@@ -270,7 +270,7 @@ it('finds and changes nothing of another organization, in any query of the API',
   await insertForeignRows(pool, ours);
   const isLast = (name: string) => Number(name === 'erasure.organization');
   const found: string[] = [];
-  // what gives its owner nothing, either, proves nothing
+  // a call that returns nothing to its owner either proves nothing
   const owner = { ...as, organizationId: ours.organizationId, keyId: ours.ids['keys']! };
   const silent: string[] = [];
   for (const [name, call] of Object.entries(calls).filter(([name]) => reads.test(name))) {

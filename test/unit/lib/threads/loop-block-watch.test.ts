@@ -3,7 +3,9 @@ import { Registry } from 'prom-client';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createLoopBlockWatch } from '../../../../lib/threads/loop-block-watch.ts';
 
-/** Replaces the clock. The function that it returns stands for a computation of that many milliseconds, which delays all timers. */
+/**
+ * Replaces the clock. The returned function simulates a computation of that many milliseconds, which delays all timers.
+ */
 function fakeClock(): (ms: number) => void {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   let nowMs = 0;
