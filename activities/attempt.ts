@@ -40,8 +40,8 @@ export interface AttemptScope {
 export type Attempt = <Result>(scope: AttemptScope, work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
 
 const heartbeatIntervalMs = 500;
-const longestBackoffMs = 60_000;
-const longestCause = 8_000;
+const maxBackoffMs = 60_000;
+const maxCauseLength = 8_000;
 
 /**
  * Creates the frame that every activity runs in. It sends heartbeats, handles cancellation, and converts errors into
@@ -99,9 +99,14 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const isReplaced = counted === 'retry-now';
     const failures = isReplaced ? null : counted;
     const isFinal = failures !== null && tolerated !== null && failures > tolerated;
-    log.warn('attempt failed', { category, failures, isFinal, cause: redact(describe(error)).slice(0, longestCause) });
+    log.warn('attempt failed', {
+      category,
+      failures,
+      isFinal,
+      cause: redact(describe(error)).slice(0, maxCauseLength),
+    });
     if (isFinal) return ApplicationFailure.nonRetryable(redact(message), category);
-    const backoffMs = failures === null ? undefined : Math.min(retryBaseMs * 2 ** (failures - 1), longestBackoffMs);
+    const backoffMs = failures === null ? undefined : Math.min(retryBaseMs * 2 ** (failures - 1), maxBackoffMs);
     return ApplicationFailure.create({
       message: redact(message),
       type: category,
@@ -167,7 +172,7 @@ function describe(error: unknown): string {
   for (let at = error; at !== undefined && parts.length < 5; at = at instanceof Error ? at.cause : undefined) {
     parts.push(at instanceof Error ? `${at.stack ?? at.message}${detailOf(at)}` : String(at));
   }
-  return parts.join('\ncaused by: ').slice(0, 8 * longestCause);
+  return parts.join('\ncaused by: ').slice(0, 8 * maxCauseLength);
 }
 
 function detailOf(error: Error): string {

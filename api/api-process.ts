@@ -19,7 +19,7 @@ import { createGapChecks } from './sites/gap-checks.ts';
 import { openJobExecutions } from './jobs/job-executions.ts';
 import { createOutboxSweeper } from './jobs/outbox-sweeper.ts';
 import { repeat } from '../lib/repeat.ts';
-import { shareLooks } from '../lib/share-looks.ts';
+import { createDuePoll } from '../lib/due-poll.ts';
 import { createRequestHolders } from './access/request-holders.ts';
 import { createHttpServer } from './http/server.ts';
 import { createServiceStores } from './service-stores.ts';
@@ -77,7 +77,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   );
 
   const notices = cleanup.use(createWorkNotices({ url: config.database.url }));
-  const isDue = shareLooks({ look: () => service.dueChores.look(), isQuiet: notices.isQuiet });
+  const isDue = createDuePoll({ poll: () => service.dueChores.poll(), isQuiet: notices.isQuiet });
   const sweeper = cleanup.use(
     createOutboxSweeper({
       outbox: stores.outbox,
@@ -128,7 +128,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   );
   // clients that reconnect are still served while proxies redirect their traffic
   const closing = new AbortController();
-  const { koa, loopHolds, verifier, keyUses, openedPages, openAnswers, polledJobs } = createApp({
+  const { koa, loopBlocks, verifier, keyUses, openedPages, openAnswers, polledJobs } = createApp({
     config,
     pool,
     holders,
@@ -148,7 +148,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     { name: 'opened pages', everyMs: 5_000, work: () => openedPages.flush(), isRunAtEnd: true },
     { name: 'polled jobs', everyMs: 1_000, work: () => polledJobs.check() },
     { name: 'request counts', everyMs: 5_000, work: () => keyUses.flush(), isRunAtEnd: true },
-    { name: 'ended access', everyMs: openAnswers.lookEveryMs, work: () => openAnswers.endRevoked() },
+    { name: 'ended access', everyMs: openAnswers.checkEveryMs, work: () => openAnswers.endRevoked() },
     { name: 'request count sweep', everyMs: 3_600_000, work: () => stores.usage.sweep() },
     { name: 'reply sweep', everyMs: 60_000, work: () => service.sweeps.replies() },
     { name: 'lost answers', everyMs: 60_000, work: () => service.sweeps.answerHolds() },
@@ -180,7 +180,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const http = createHttpServer(koa.callback());
   const port = await http.listen(config.http);
   log.info({ host: config.http.host, port }, 'api ready');
-  loopHolds.watch(signal);
+  loopBlocks.watch(signal);
 
   if (!signal.aborted) await once(signal, 'abort');
   log.info('api stopping');

@@ -15,7 +15,7 @@ import { createKeyUses } from './access/key-uses.ts';
 import { createKeyVerifier } from './access/key-verifier.ts';
 import type { AppContext } from './http/app-context.ts';
 import { createMetrics } from './http/metrics.ts';
-import { createHoldWatch } from '../lib/threads/hold-watch.ts';
+import { createLoopBlockWatch } from '../lib/threads/loop-block-watch.ts';
 import { routeOf } from './http/route-of.ts';
 import { createCors } from './http/cors.ts';
 import { createDashboard } from './http/files/dashboard.ts';
@@ -147,7 +147,7 @@ export function createApp(deps: AppDeps) {
   ];
 
   for (const counter of deps.assistant.counters) metrics.registry.registerMetric(counter);
-  const loopHolds = createHoldWatch<AppContext>({
+  const loopBlocks = createLoopBlockWatch<AppContext>({
     log,
     registers: [metrics.registry],
     prefix: 'docket_api',
@@ -159,7 +159,7 @@ export function createApp(deps: AppDeps) {
     if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? ''))
       log.error({ err: error }, 'response failed');
   });
-  koa.use(createRequestWatch([openAnswers.track, loopHolds.begin, createRequestMetrics({ metrics })]));
+  koa.use(createRequestWatch([openAnswers.track, loopBlocks.start, createRequestMetrics({ metrics })]));
   koa.use(createRequestSpan());
   koa.use(createRequestId());
   koa.use((_ctx, next) => holders.run(next));
@@ -172,5 +172,5 @@ export function createApp(deps: AppDeps) {
   koa.use(createDashboard({ files }));
   for (const router of routers) koa.use(router.routes());
   koa.use(createNoRoute({ files }));
-  return { koa, loopHolds, verifier, keyUses, openedPages, openAnswers, polledJobs };
+  return { koa, loopBlocks, verifier, keyUses, openedPages, openAnswers, polledJobs };
 }

@@ -9,19 +9,19 @@ export function plain(text: string): string {
 }
 
 /** Returns a text as one line, cut between words with an ellipsis if it is too long for a heading. */
-export function headline(text: string, longest = 160): string {
+export function headline(text: string, maxLength = 160): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  if (line.length <= longest) return line;
+  if (line.length <= maxLength) return line;
   const whole = line
-    .slice(0, longest + 1)
+    .slice(0, maxLength + 1)
     .replace(/ [^ ]*$/, '')
-    .slice(0, longest);
+    .slice(0, maxLength);
   return `${whole.toWellFormed()}…`;
 }
 
 /** Returns the beginning of a text that is too long to show, and the number of characters left out. */
-export function beginning(text: string, longest: number): { shown: string; left: number } {
-  return text.length <= longest
+export function beginning(text: string, maxLength: number): { shown: string; left: number } {
+  return text.length <= maxLength
     ? { shown: text, left: 0 }
-    : { shown: text.slice(0, longest), left: text.length - longest };
+    : { shown: text.slice(0, maxLength), left: text.length - maxLength };
 }

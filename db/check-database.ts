@@ -9,7 +9,7 @@ export class OldSchemaError extends Error {
   override name = 'OldSchemaError';
 }
 
-const longestMs = 2_000;
+const maxMs = 2_000;
 /** Table of the migrations that have been applied. */
 export const migrationsTable = 'schema_migrations';
 const newestMigration = parse(
@@ -28,7 +28,7 @@ export async function checkDatabase(pool: Pick<Pool, 'query'>): Promise<void> {
       if (codeOf(error) === undefinedTable) return { rowCount: 0 };
       throw error;
     });
-  const answer = await Promise.race([found, wait(longestMs, null, { ref: false })]);
+  const answer = await Promise.race([found, wait(maxMs, null, { ref: false })]);
   if (answer === null) throw new Error('The database did not answer in time.');
   if (answer.rowCount === 0)
     throw new OldSchemaError('The database has an older schema than this version. Run "node db/migrate-main.ts".');

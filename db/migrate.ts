@@ -12,7 +12,7 @@ const lockTimeoutMs = 3_000;
 /** Time after which a migration that got no lock is tried again. */
 const pauseMs = 1_000;
 /** Time after which a migration that got no lock fails. */
-const patienceMs = 10 * 60_000;
+const maxWaitMs = 10 * 60_000;
 
 export interface MigrateOptions {
   /** Called once, with a sentence, when a migration has to wait for other transactions. */
@@ -37,7 +37,7 @@ export async function migrate(databaseUrl: string, { onWait }: MigrateOptions = 
     await client.connect();
     await lock(client);
     const before = new Set(await appliedTo(client));
-    const giveUpAt = performance.now() + patienceMs;
+    const giveUpAt = performance.now() + maxWaitMs;
     for (let isFirst = true; !(await migrateUnlessLocked(client)); isFirst = false) {
       if (performance.now() > giveUpAt) throw new Error(`${whyItWaits} It gave up after ten minutes.`);
       if (isFirst) onWait?.(`${whyItWaits} It is tried again.`);

@@ -14,10 +14,10 @@ export interface Page<Row> {
 }
 
 /** Default length of a page. */
-export const mostOfPage = 100;
+export const maxPageSize = 100;
 
 /** Number of projects and sites that a session offers in pickers. */
-export const mostChoices = 1_000;
+export const maxChoices = 1_000;
 
 /** Returns a page of an organization's rows of a table, oldest first. Throws InvalidCursorError. */
 export async function readPage<Row extends QueryResultRow & { id: string }>(

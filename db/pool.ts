@@ -1,6 +1,6 @@
 import { DatabaseError, type Pool, type PoolClient, type QueryConfig } from 'pg';
 import { FairPool } from './fair-pool.ts';
-import { holdToQuotas, type Quotas } from './organizations/quotas.ts';
+import { setQuotas, type Quotas } from './organizations/quotas.ts';
 import { isStoreDown } from './store-down.ts';
 
 export interface PoolOptions {
@@ -51,13 +51,13 @@ export function createPool(options: PoolOptions): Pool {
   const { quotas } = options;
   if (quotas !== undefined) {
     // the first statement of a connection; later ones wait for it
-    pool.on('connect', (client) => void holdToQuotas(client, quotas).catch((error) => client.emit('error', error)));
+    pool.on('connect', (client) => void setQuotas(client, quotas).catch((error) => client.emit('error', error)));
   }
   return pool;
 }
 
 const deadlockDetected = '40P01';
-const mostTries = 5;
+const maxTries = 5;
 
 /**
  * Runs `work` in a transaction on its own connection: committed when it returns, rolled back when it throws, retried
@@ -77,7 +77,7 @@ async function retryDeadlocks<Result>(transaction: () => Promise<Result>): Promi
       return await transaction();
     } catch (error) {
       const isDeadlock = error instanceof DatabaseError && error.code === deadlockDetected;
-      if (!isDeadlock || tries === mostTries) throw error;
+      if (!isDeadlock || tries === maxTries) throw error;
     }
   }
 }

@@ -16,16 +16,16 @@ export interface LockWait {
   onWait?(): void;
 }
 
-const shortestWaitMs = 5;
-const longestWaitMs = 100;
+const minWaitMs = 5;
+const maxWaitMs = 100;
 
 /** Acquires the lock on a file, waiting until it is free. */
 export async function acquireLock(path: string, { signal, onWait }: LockWait): Promise<FileLock> {
-  for (let waitMs = shortestWaitMs; ; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
+  for (let waitMs = minWaitMs; ; waitMs = Math.min(waitMs * 2, maxWaitMs)) {
     signal?.throwIfAborted();
     const lock = tryLock(path);
     if (lock !== null) return lock;
-    if (waitMs === shortestWaitMs) onWait?.();
+    if (waitMs === minWaitMs) onWait?.();
     await delay(waitMs, undefined, { signal }).catch(() => {});
   }
 }

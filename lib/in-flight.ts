@@ -7,9 +7,9 @@ export interface InFlight<Item> {
 }
 
 /**
- * Creates an empty list of what is in flight. A Map or Set would not do: it is copied to a new table every few dozen
- * items, and the old one keeps pointing to the items and to the new one. Once V8 takes an old table for long-lived, each
- * later table and its items survive, too, until the next full garbage collection.
+ * Creates an empty list of items in flight. A Map or Set would leak for a while: it is copied to a new table every few
+ * dozen items, and the old table keeps references to its items and to the new table. Once V8 moves an old table to the
+ * old generation, all later tables and their items survive until the next full garbage collection.
  */
 export function createInFlight<Item>(): InFlight<Item> {
   const entries: { item: Item; index: number }[] = [];

@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto';
 
 export interface JsonLimits {
   /** Deepest accepted nesting. */
-  deepest: number;
-  mostValues: number;
+  maxDepth: number;
+  maxValues: number;
 }
 
-/** Most different names of fields, each of which takes as much time as ten values. One with an escape counts every time. */
-const mostNames = 2_000;
-/** Random start of the hashes of names, so that a client cannot choose names with the same hash. */
+/** Distinct field names, each of which costs as much time as ten values. A name with an escape counts each time. */
+const maxNames = 2_000;
+/** Random seed of the name hashes, so that a client cannot choose names that collide. */
 const seed = randomInt(2 ** 31);
 /** FNV-1a. */
 const prime = 0x01000193;
@@ -17,17 +17,17 @@ const quote = 0x22;
 const comma = 0x2c;
 const colon = 0x3a;
 const backslash = 0x5c;
-/** `[` and `{` differ from each other in this bit alone, as do `]` and `}`. */
+/** The only bit in which `[` differs from `{`, and `]` from `}`. */
 const braceBit = 0x20;
 const opening = 0x7b;
 const closing = 0x7d;
 
 /**
- * Returns a function that checks the bytes of a JSON text as they arrive. It reports the error from the first value
- * that nests too deep or exceeds the limit of values or names: parsing takes time by their number, validating even
- * more. The bytes that matter are ASCII, so UTF-8 needs no decoding.
+ * Returns a function that checks the bytes of a JSON text as they arrive. It returns an error as soon as the text is
+ * nested too deep or has too many values or names, because the time to parse and validate grows with their number. The
+ * bytes that matter are ASCII, so UTF-8 needs no decoding.
  */
-export function createJsonScan({ deepest, mostValues }: JsonLimits): (chunk: Uint8Array) => string | null {
+export function createJsonScan({ maxDepth, maxValues }: JsonLimits): (chunk: Uint8Array) => string | null {
   let depth = 0;
   let values = 0;
   let hash = seed;
@@ -55,10 +55,10 @@ export function createJsonScan({ deepest, mostValues }: JsonLimits): (chunk: Uin
       else if ((byte | braceBit) === opening) {
         depth += 1;
         values += 1;
-        if (depth > deepest) return `is nested deeper than ${deepest} levels`;
+        if (depth > maxDepth) return `is nested deeper than ${maxDepth} levels`;
       } else if ((byte | braceBit) === closing) depth -= 1;
     }
-    if (names.size + escapedNames > mostNames) return `has more than ${mostNames} different names`;
-    return values > mostValues ? `holds more than ${mostValues} values` : null;
+    if (names.size + escapedNames > maxNames) return `has more than ${maxNames} different names`;
+    return values > maxValues ? `holds more than ${maxValues} values` : null;
   };
 }

@@ -4,13 +4,13 @@
  */
 export function repeatWhile(isNeeded: () => boolean, work: () => Promise<void>, everyMs: number): () => void {
   let isGoingOn = false;
-  return function begin(): void {
+  return function start(): void {
     if (isGoingOn) return;
     isGoingOn = true;
     setTimeout(async () => {
       if (isNeeded()) await work().catch(() => undefined);
       isGoingOn = false;
-      if (isNeeded()) begin();
+      if (isNeeded()) start();
     }, everyMs).unref();
   };
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
-/** A process that has just started has other work to do first. */
-const longestFirstWaitMs = 1_000;
+/** Longest delay before the first round: a process that has just started has other work to do first. */
+const maxFirstWaitMs = 1_000;
 
 interface Chore {
   name: string;
@@ -39,9 +39,9 @@ export function repeat({
   let isStopped = false;
   let hasFailed = false;
   let round = Promise.resolve();
-  let timer = begin(Math.min(everyMs, longestFirstWaitMs));
+  let timer = start(Math.min(everyMs, maxFirstWaitMs));
 
-  function begin(afterMs: number): NodeJS.Timeout {
+  function start(afterMs: number): NodeJS.Timeout {
     return setTimeout(() => (round = run()), afterMs);
   }
 
@@ -54,7 +54,7 @@ export function repeat({
         log.warn({ err: error, chore: name }, 'periodic task failed; retrying');
       hasFailed = true;
     }
-    if (!isStopped) timer = begin(hasFailed ? retryMs : everyMs);
+    if (!isStopped) timer = start(hasFailed ? retryMs : everyMs);
   }
 
   return {

@@ -32,20 +32,23 @@ export function mcNemar(wins: number, losses: number): number {
 }
 
 /**
- * Returns the 95% interval of the difference of two shares in pairs, of which some were better and some worse: that of the
- * share of pairs that differ (Wilson), times that of their balance, from the exact interval of the better ones among them
- * (Clopper and Pearson, Biometrika 26, 1934). It contains 0 just when McNemar's exact test does not decide.
+ * Returns the 95% interval of the difference of two shares, measured in pairs of which some became better and some
+ * worse. It multiplies the Wilson interval of the share of pairs that differ by the interval of their balance, from the
+ * exact interval of the better ones among them (Clopper and Pearson, Biometrika 26, 1934). It contains 0 exactly when
+ * McNemar's exact test finds no significant difference.
  */
 export function pairedDifference(better: number, worse: number, pairs: number): [low: number, high: number] {
   const differing = better + worse;
   const [fewest, most] = wilson(pairs === 0 ? 0 : differing / pairs, pairs);
-  const low = 2 * leastShare(better, differing) - 1;
-  const high = 1 - 2 * leastShare(worse, differing);
+  const low = 2 * minShare(better, differing) - 1;
+  const high = 1 - 2 * minShare(worse, differing);
   return [low * (low < 0 ? most : fewest), high * (high < 0 ? fewest : most)];
 }
 
-/** Returns the share of wins below which so many of them have a chance of less than 2.5%. */
-function leastShare(wins: number, count: number): number {
+/**
+ * Returns the lower bound of the share of wins: with a smaller share, this many wins have a chance of less than 2.5%.
+ */
+function minShare(wins: number, count: number): number {
   let [low, high] = [0, wins === 0 ? 0 : 1];
   for (let step = 0; step < 50; step += 1) {
     const share = (low + high) / 2;

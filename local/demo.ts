@@ -49,7 +49,7 @@ async function main(signal: AbortSignal): Promise<void> {
 }
 
 const pollIntervalMs = 150;
-const longestWaitMs = 120_000;
+const maxWaitMs = 120_000;
 
 /** Creates a job, prints its phases until it ends, and then the job, the link of its pull request and its diff. */
 async function runJob({ baseUrl, projectId, adminKey }: LocalJson, signal: AbortSignal): Promise<void> {
@@ -60,7 +60,7 @@ async function runJob({ baseUrl, projectId, adminKey }: LocalJson, signal: Abort
   const { id } = await answerOf(api.POST('/v2/agent/{projectId}/job', request));
 
   const params = { path: { projectId, id } };
-  const deadline = Date.now() + longestWaitMs;
+  const deadline = Date.now() + maxWaitMs;
   const read = () => answerOf(api.GET('/v2/agent/{projectId}/job/{id}', { params, signal }));
   let shown = '';
   let job = await read();
@@ -68,7 +68,7 @@ async function runJob({ baseUrl, projectId, adminKey }: LocalJson, signal: Abort
     const state = `${job.details.phase ?? 'queued'}, ${job.details.steps} steps`;
     if (state !== shown) console.log(`  ${id}: ${state}`);
     shown = state;
-    if (Date.now() > deadline) throw new Error(`The job did not end within ${longestWaitMs / 1000} s.`);
+    if (Date.now() > deadline) throw new Error(`The job did not end within ${maxWaitMs / 1000} s.`);
     await sleep(pollIntervalMs, undefined, { signal });
   }
   console.log(`\nGET ${address}/${id}\n${JSON.stringify(job, null, 2)}`);

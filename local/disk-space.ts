@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { StartError } from './start-error.ts';
 
-const lookMs = 2_000;
+const checkEveryMs = 2_000;
 /** The disk counts as full below the first limit and as free again above the second. */
 const fullBytes = 16 * 1024 * 1024;
 const enoughBytes = 48 * 1024 * 1024;
@@ -20,7 +20,7 @@ export function checkDisk(directory: string): void {
 /** Logs what to do when the folder's disk fills up, and logs again once it has space. */
 export function watchDisk(directory: string, log: (line: string) => void): Disposable {
   let isFull = false;
-  const look = () => {
+  const check = () => {
     const free = freeBytes(directory);
     if (!isFull && free < fullBytes) {
       isFull = true;
@@ -30,6 +30,6 @@ export function watchDisk(directory: string, log: (line: string) => void): Dispo
       log(`The disk of ${directory} has space again`);
     }
   };
-  const timer = setInterval(look, lookMs);
+  const timer = setInterval(check, checkEveryMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -28,5 +28,5 @@ export function modelMenu(
       outputUsd: output,
       problem: problemWith(name),
     }))
-    .sort((one, other) => Number(one.problem !== null) - Number(other.problem !== null));
+    .sort((a, b) => Number(a.problem !== null) - Number(b.problem !== null));
 }

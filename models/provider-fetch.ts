@@ -5,15 +5,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 export const beforeRequest = new AsyncLocalStorage<() => Promise<void>>();
 
 /** The longest streamed answer of a hosted model, 128,000 tokens in frames of 300 bytes, takes 40 MB. */
-const mostStreamed = 64 * 1024 * 1024;
+const maxStreamed = 64 * 1024 * 1024;
 /** Limit of other responses, which are parsed at once: errors, and vectors of passages. */
-const mostAtOnce = 4 * 1024 * 1024;
+const maxConcurrent = 4 * 1024 * 1024;
 /** Bytes parsed per turn of the event loop; a longer line is parsed whole. */
 const bytesPerTurn = 2 * 1024;
 /** A line of a stream is parsed at once: it is one frame, with all arguments of a call at most. */
-const longestLine = 1024 * 1024;
+const maxLineLength = 1024 * 1024;
 /** Most characters of a line that may start a value. */
-const mostMarks = 20_000;
+const maxMarks = 20_000;
 
 /**
  * `fetch` for model providers. It follows no redirect, which would forward the conversation, and keys in headers other
@@ -28,7 +28,7 @@ export async function fetchFromProvider(...[input, init]: Parameters<typeof fetc
   const { status, statusText, headers } = response;
   const isStream = response.ok && headers.get('content-type')?.startsWith('text/event-stream') === true;
   const fitsLine = createLineLimit();
-  let left = isStream ? mostStreamed : mostAtOnce;
+  let left = isStream ? maxStreamed : maxConcurrent;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     async transform(bytes, controller) {
       for (let at = 0; at < bytes.length; at += bytesPerTurn) {
@@ -83,7 +83,7 @@ function createLineLimit(): (chunk: Uint8Array) => boolean {
       }
       length += 1;
       if (marks.has(byte)) values += 1;
-      if (length > longestLine || values > mostMarks) return false;
+      if (length > maxLineLength || values > maxMarks) return false;
     }
     return true;
   };

@@ -67,7 +67,7 @@ interface Provider extends Makers {
   models?: string[];
 }
 
-const longestName = 200;
+const maxNameLength = 200;
 /** Some providers take the model in the URL's path, so it must not lead to another path. */
 const modelPattern = /^@?\w[\w.:@+~-]*(?:\/\w[\w.:@+~-]*)*$/;
 /** Reasoning models of OpenAI, which Azure and gateways serve, too. */
@@ -91,7 +91,7 @@ export function createModelRegistry(
   function find<Kind extends keyof ModelOf>(kind: Kind, name: string): (() => ModelOf[Kind]) | string {
     const slash = name.indexOf('/');
     const model = name.slice(slash + 1);
-    if (slash < 1 || model.trim() === '' || name.length > longestName) {
+    if (slash < 1 || model.trim() === '' || name.length > maxNameLength) {
       return `A model name has the form provider/model, such as anthropic/claude-sonnet-4-5 or offline/editor; ${quoted(name)} does not.`;
     }
     if (!modelPattern.test(model)) {

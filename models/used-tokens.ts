@@ -11,7 +11,7 @@ export interface CallLength {
 }
 
 /** No model has a larger context window. */
-const mostTokens = 10_000_000;
+const maxTokens = 10_000_000;
 
 /** Estimates the tokens of a text; providers count with their own tokenizers. */
 export function likelyTokensOf(characters: number): number {
@@ -19,7 +19,7 @@ export function likelyTokensOf(characters: number): number {
 }
 
 /** Returns an upper bound of the tokens of a text: two characters each. Only rare scripts need more. */
-export function mostTokensOf(characters: number): number {
+export function maxTokensOf(characters: number): number {
   return Math.ceil(characters / 2);
 }
 
@@ -70,7 +70,7 @@ function codesOf(error: unknown): string {
 
 function plausibleOrMost(tokens: number | undefined, characters: number): number {
   const least = characters > 0 ? 1 : 0;
-  return isCount(tokens) && tokens >= least ? tokens : Math.min(mostTokensOf(characters), mostTokens);
+  return isCount(tokens) && tokens >= least ? tokens : Math.min(maxTokensOf(characters), maxTokens);
 }
 
 function partOf(tokens: number | undefined, whole: number): number {
@@ -78,5 +78,5 @@ function partOf(tokens: number | undefined, whole: number): number {
 }
 
 function isCount(tokens: number | undefined): tokens is number {
-  return Number.isInteger(tokens) && tokens !== undefined && tokens >= 0 && tokens <= mostTokens;
+  return Number.isInteger(tokens) && tokens !== undefined && tokens >= 0 && tokens <= maxTokens;
 }

@@ -46,7 +46,7 @@ export function createClients(deps: WorkerClientDeps) {
     forges,
     workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits, disks })),
     /** Layers that the setups of jobs' environments installed, on this machine. */
-    layerFiles: createLayerFiles({ directory: config.workDirectory, mostBytes: config.environments.machineBytes }),
+    layerFiles: createLayerFiles({ directory: config.workDirectory, maxBytes: config.environments.machineBytes }),
     /** The way to web pages. */
     pages: createPageNetwork({ hosts: config.fetchHosts, privateHosts: config.privateHosts }),
     /** The way to MCP servers. */

@@ -16,7 +16,7 @@ export interface WorkerRunDeps {
 }
 
 const firstWaitMs = 250;
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /**
  * Keeps workers polling until the signal. Waits for Temporal when it is not up yet, or is away for longer than the SDK
@@ -34,7 +34,7 @@ export async function runWorkers(deps: WorkerRunDeps): Promise<void> {
       if (signal.aborted) return;
       log.warn({ err: error, waitMs }, 'not connected to Temporal; retrying');
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
-      waitMs = Math.min(waitMs * 2, longestWaitMs);
+      waitMs = Math.min(waitMs * 2, maxWaitMs);
     }
   }
 

@@ -9,7 +9,7 @@ import { FailureType } from '../workflows/contract/failures.ts';
  * Delay before an activity tries again to get a slot, and the time between two tries of one organization. However many
  * activities of it wait, Temporal has the same work with them.
  */
-const retries = { leastMs: 250, apartMs: 25, mostMs: 60_000 };
+const retries = { minMs: 250, apartMs: 25, maxMs: 60_000 };
 
 /**
  * Divides a worker's activity slots between organizations, which are the fairness keys of executions. The queue orders
@@ -24,7 +24,7 @@ export function shareSlots(slots: number): ActivityInterceptorsFactory {
   function delayOf(organizationId: string): number {
     const now = performance.now();
     const afterLast = (lastTries.get(organizationId) ?? 0) + retries.apartMs - now;
-    const delayMs = Math.min(Math.max(retries.leastMs, afterLast), retries.mostMs);
+    const delayMs = Math.min(Math.max(retries.minMs, afterLast), retries.maxMs);
     remember(lastTries, organizationId, now + delayMs);
     return Math.ceil(delayMs);
   }

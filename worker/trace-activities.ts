@@ -8,16 +8,16 @@ const outcomeSchema = z.object({ outcome: z.object({ kind: z.string(), category:
 
 export interface ActivityTracingDeps {
   /** Returns the start of a job's turn; null when it is unknown. */
-  turnBeganAt: (jobId: string, turn: number) => Promise<Date | null>;
+  turnStartedAt: (jobId: string, turn: number) => Promise<Date | null>;
 }
 
 /**
  * Creates a span for each attempt of an activity, as a child of the job's turn or else of the execution. The span of
  * the turn ends when its outcome is recorded.
  */
-export function traceActivities({ turnBeganAt }: ActivityTracingDeps): ActivityInterceptorsFactory {
+export function traceActivities({ turnStartedAt }: ActivityTracingDeps): ActivityInterceptorsFactory {
   async function endTurn(turn: z.infer<typeof turnSchema>, input: unknown): Promise<void> {
-    const startTime = await turnBeganAt(turn.jobId, turn.turn);
+    const startTime = await turnStartedAt(turn.jobId, turn.turn);
     if (startTime === null) return;
     const outcome = outcomeSchema.safeParse(input).data?.outcome;
     const span = startTurn(turn, { startTime, attributes: { 'docket.job.outcome': outcome?.kind } });

@@ -19,7 +19,7 @@ import { indexFormat } from '../search/query/index-format.ts';
 import { repeat } from '../lib/repeat.ts';
 import { createTemporalConnection } from '../lib/temporal/temporal-connection.ts';
 import { openTemporalCredentials, type TemporalCredentials } from '../lib/temporal/temporal-credentials.ts';
-import { createHoldWatch } from '../lib/threads/hold-watch.ts';
+import { createLoopBlockWatch } from '../lib/threads/loop-block-watch.ts';
 import { openTracing } from '../lib/tracing/open-tracing.ts';
 import { createClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config/config.ts';
@@ -37,7 +37,7 @@ import { runWorkers } from './run-workers.ts';
 import { openCommands } from './open-commands.ts';
 import { createMergeChores } from './chores/merge-chores.ts';
 import { serveHealth } from './health.ts';
-import { shareLooks } from '../lib/share-looks.ts';
+import { createDuePoll } from '../lib/due-poll.ts';
 import { createSiteChores } from './chores/site-chores.ts';
 import { createWorkerStores } from './stores.ts';
 import { traceActivities } from './trace-activities.ts';
@@ -75,7 +75,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   resources.defer(() => pool.end());
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'docket_worker_' });
-  const holds = createHoldWatch<Info>({
+  const loopBlocks = createLoopBlockWatch<Info>({
     log,
     registers: [registry],
     prefix: 'docket_worker',
@@ -125,7 +125,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const watchdog = createWatchdog({ ...stores, client, log });
   resources.use(repeat({ ...forAll('watchdog', 60_000), work: watchdog.check, log }));
   const notices = resources.use(createWorkNotices({ url: config.database.url }));
-  const isDue = shareLooks({ look: () => stores.dueWork.look(), isQuiet: notices.isQuiet });
+  const isDue = createDuePoll({ poll: () => stores.dueWork.poll(), isQuiet: notices.isQuiet });
   resources.use(createSiteChores({ ...stores, isDue: isDue('indexRequests'), client, log, indexFormat }));
   resources.use(createWebhookChores({ ...stores, isDue: isDue('webhookStarts'), client, log }));
   const { pullRequests } = stores;
@@ -160,8 +160,8 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     webhookQueue(createDeliveryActivities(shared)),
   ];
   const { graceMs: shutdownGraceMs, buildId } = config;
-  const traced = config.tracing === null ? [] : [traceActivities({ turnBeganAt: stores.jobs.turnBeganAt })];
-  const interceptors = [leaveLostWorker(client), watchActivities(holds), ...traced];
+  const traced = config.tracing === null ? [] : [traceActivities({ turnStartedAt: stores.jobs.turnStartedAt })];
+  const interceptors = [leaveLostWorker(client), watchActivities(loopBlocks), ...traced];
   const shape = { namespace, bundle, dataConverter, shutdownGraceMs, buildId, interceptors };
   await runWorkers({
     address,
@@ -172,7 +172,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
       if (workers.length === 0) return;
       // a worker that replaces this one finds the code compiled; a killed process does not reach the flush at its exit
       flushCompileCache();
-      holds.watch(signal);
+      loopBlocks.watch(signal);
     },
     log,
     signal,

@@ -2,7 +2,7 @@ import type { JobInput, JobLimits, JobProgress, StepResult } from './contract/jo
 import { FailureType } from './contract/failures.ts';
 
 /** Longest part of a turn's wall time that is reserved for its last call. */
-const longestWindDownMs = 90_000;
+const maxWindDownMs = 90_000;
 
 /** State of a turn: its next stage, and what it has used of its limits. */
 export interface JobState extends JobProgress {
@@ -81,7 +81,7 @@ export function reachedLimit(state: JobState, limits: JobLimits, nowMs: number):
 export function limitAfter(state: JobState, limits: JobLimits, nowMs: number): FailureType | null {
   if (state.step === limits.maxSteps && state.step > 1) return FailureType.StepLimit;
   if (state.largestCall > 0 && state.tokens + 2 * state.largestCall > limits.maxTokens) return FailureType.BudgetLimit;
-  const windDownMs = Math.min(longestWindDownMs, limits.maxDurationMs / 10);
+  const windDownMs = Math.min(maxWindDownMs, limits.maxDurationMs / 10);
   return remainingMs(state, limits, nowMs) <= windDownMs ? FailureType.TimeLimit : null;
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../lib/environments/devcontainer.ts';
 import {
   environmentPath,
-  longestEnvironment,
+  maxEnvironmentLength,
   misspelledPath,
   parseEnvironment,
   type Environment,
@@ -49,7 +49,7 @@ export async function describeEnvironment(
   if (project.environment !== null) return own("the project's environment", project.environment);
   const unread = new Set<string>();
   const onLink = (path: string) => void unread.add(`Docket does not read ${path}, because it is a symbolic link.`);
-  const read = { ...access, commit, maxBytes: 4 * longestEnvironment };
+  const read = { ...access, commit, maxBytes: 4 * maxEnvironmentLength };
   const first = await workspaces.readFirst({
     ...read,
     paths: [environmentPath, misspelledPath, ...borrowed.keys()],

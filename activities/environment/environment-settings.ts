@@ -30,12 +30,12 @@ export function settingsOf(environment: Environment, ceilings: EnvironmentCeilin
   function within<Usual extends number | undefined>(
     name: string,
     wanted: number | undefined,
-    { usual, most = Infinity }: { usual: Usual; most: number | undefined },
+    { usual, max = Infinity }: { usual: Usual; max: number | undefined },
   ): number | Usual {
     if (wanted === undefined) return usual;
-    if (wanted > most)
-      notices.push(`limits.${name} of the environment is lowered to ${most}, the most that the worker allows.`);
-    return Math.min(wanted, most);
+    if (wanted > max)
+      notices.push(`limits.${name} of the environment is lowered to ${max}, the most that the worker allows.`);
+    return Math.min(wanted, max);
   }
 
   const { usual, setup, jobDiskBytes } = ceilings;
@@ -43,15 +43,15 @@ export function settingsOf(environment: Environment, ceilings: EnvironmentCeilin
   const gigabyte = 2 ** 30;
   const memory = within('memoryMb', own.memoryMb, {
     usual: usual.memoryBytes / megabyte,
-    most: setup.memoryBytes / megabyte,
+    max: setup.memoryBytes / megabyte,
   });
-  const processes = within('processes', own.processes, { usual: usual.processes, most: setup.processes });
-  const cpus = within('cpus', own.cpus, { usual: setup.cpus, most: setup.cpus });
-  const disk = within('diskGb', own.diskGb, { usual: setup.totalBytes / gigabyte, most: setup.totalBytes / gigabyte });
-  const seconds = within('seconds', own.seconds, { usual: usual.seconds, most: 480 });
+  const processes = within('processes', own.processes, { usual: usual.processes, max: setup.processes });
+  const cpus = within('cpus', own.cpus, { usual: setup.cpus, max: setup.cpus });
+  const disk = within('diskGb', own.diskGb, { usual: setup.totalBytes / gigabyte, max: setup.totalBytes / gigabyte });
+  const seconds = within('seconds', own.seconds, { usual: usual.seconds, max: 480 });
   const setupSeconds = within('setupSeconds', own.setupSeconds, {
     usual: ceilings.setupSeconds,
-    most: ceilings.setupSeconds,
+    max: ceilings.setupSeconds,
   });
 
   const unknown = [...(hosts?.setup ?? []), ...(hosts?.agent ?? [])].filter((host) => !ceilings.hosts.includes(host));

@@ -10,7 +10,7 @@ import { baseOf } from '../job/job-access.ts';
 import type { CommandEnvironment } from '../sandbox/command-environment.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
-import { rootOf, type CommandPlace, type Commands } from '../tools/commands.ts';
+import { rootOf, type BaseImage, type Commands } from '../tools/commands.ts';
 import { openOutputLog } from '../tools/output-log.ts';
 import type { OpenRequest, OpenWorkspace } from '../workspaces/open-workspace.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
@@ -26,7 +26,7 @@ import {
   type PreparedEnvironment,
 } from './prepared-environment.ts';
 import { lastLayer, provideLayer, type LayerDeps, type LayerToBuild } from './provide-layer.ts';
-import { createPlaces } from './provide-place.ts';
+import { createBaseImages } from './base-images.ts';
 import {
   failSetup,
   hasFilledDisk,
@@ -57,7 +57,7 @@ interface Turn {
 }
 
 /** Largest part of a setup's disk that may hold package caches; above it they hold what nothing needs any more. */
-const largestCache = 0.5;
+const maxCacheShare = 0.5;
 
 /** A setup that may have to run, with everything that it needs. */
 interface Setup extends Turn {
@@ -83,7 +83,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
     await events.appendNotice({ jobId, turn, text: secrets.redact(text) });
   }
 
-  const places = createPlaces({ commands, ceilings, events, secrets, notify });
+  const baseImages = createBaseImages({ commands, ceilings, events, secrets, notify });
 
   /** Decides the environment of a turn, once, and runs its setup unless what it installs is there. */
   const prepare = async (turn: Turn): Promise<PreparedEnvironment> => {
@@ -105,9 +105,9 @@ export function createEnvironments(deps: EnvironmentDeps) {
     for (const text of [...description.notices, ...settings.notices]) await notify(ref, text);
     const { check = null, start: script } = description.environment;
     const start = script === undefined ? null : { script, isOwn: description.isOwn };
-    const { place, spentMs } = await places.decide(turn, { description, settings });
-    const environment = { ...settings.agent, ...place, layer: null, start, check };
-    const setup = await setupOf(turn, { sandbox, description, settings, place, spentMs });
+    const { baseImage, spentMs } = await baseImages.decide(turn, { description, settings });
+    const environment = { ...settings.agent, ...baseImage, layer: null, start, check };
+    const setup = await setupOf(turn, { sandbox, description, settings, baseImage, spentMs });
     if (setup === null) return environment;
     try {
       await provide(setup, description.isOwn ? 0 : skipMinutes * 60_000);
@@ -126,10 +126,10 @@ export function createEnvironments(deps: EnvironmentDeps) {
   /** Returns the setup of an environment; null without one. */
   async function setupOf(
     turn: Turn,
-    wanted: Pick<Setup, 'sandbox' | 'description' | 'settings' | 'spentMs'> & { place: CommandPlace },
+    wanted: Pick<Setup, 'sandbox' | 'description' | 'settings' | 'spentMs'> & { baseImage: BaseImage },
   ): Promise<Setup | null> {
     const { ref, job, repository } = turn;
-    const { sandbox, description, settings, place, spentMs } = wanted;
+    const { sandbox, description, settings, baseImage, spentMs } = wanted;
     const { environment, isOwn, name } = description;
     const { setup: script } = environment;
     if (script === undefined) return null;
@@ -138,7 +138,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
       return null;
     }
     const secretNames = await projectSecrets.names(job.projectId);
-    const root = await rootOf(commands?.images ?? null, place, turn.signal);
+    const root = await rootOf(commands?.images ?? null, baseImage, turn.signal);
     const system = { kind: sandbox.kind, imageId: root?.id ?? null };
     const { commit } = baseOf(job);
     const key = await layerKeyOf(workspaces, { environment, secretNames, ...system, commit, access: repository });
@@ -147,7 +147,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
 
   async function provide(setup: Setup, rememberMs: number): Promise<StoredLayer> {
     const { ref, job, key, signal, description } = setup;
-    const beganAt = performance.now();
+    const startedAt = performance.now();
     const layer = await provideLayer(deps, {
       ref: { projectId: job.projectId, key },
       signal,
@@ -159,7 +159,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
       if (!description.isOwn) await notify(ref, skippedText(`The setup of ${description.name}`, layer));
       throw setupFailed(layer.failure);
     }
-    const seconds = ((performance.now() - beganAt) / 1_000).toFixed(1);
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     const megabytes = Math.ceil(layer.layer.bytes / 2 ** 20);
     const from = { machine: 'from this worker', database: 'from another worker' };
     await notify(
@@ -174,8 +174,8 @@ export function createEnvironments(deps: EnvironmentDeps) {
   /** Runs setup with the package caches of the project, or without them if there is no room. */
   async function build(setup: Setup, folder: string, claim: LayerToBuild): Promise<StoredLayer> {
     const { job, settings, spentMs, signal } = setup;
-    const mostBytes = settings.setup.limits.diskBytes * largestCache;
-    const last = await lastLayer(deps, { projectId: job.projectId, mostBytes, signal });
+    const maxBytes = settings.setup.limits.diskBytes * maxCacheShare;
+    const last = await lastLayer(deps, { projectId: job.projectId, maxBytes, signal });
     // both attempts together, so that the whole ends within the time of its activity
     const time = { leftMs: Math.max(1, settings.setup.seconds * 1_000 - spentMs) };
     const cached = last === null ? null : await attempt(setup, folder, { last, claim, time });
@@ -200,8 +200,8 @@ export function createEnvironments(deps: EnvironmentDeps) {
     const commit = baseOf(job).commit;
     await workspaces.remove(jobId);
     const { limits, seconds } = settings.setup;
-    const mostBytes = limits.totalBytes;
-    const wanted = { ...repository, jobId, baseCommit: commit, snapshot: null, mostBytes, signal };
+    const maxBytes = limits.totalBytes;
+    const wanted = { ...repository, jobId, baseCommit: commit, snapshot: null, maxBytes, signal };
     const workspace = await workspaces.open(wanted);
     try {
       const { name } = description;
@@ -240,8 +240,8 @@ export function createEnvironments(deps: EnvironmentDeps) {
   ): Promise<OpenWorkspace> => {
     const { environment, job, signal } = turn;
     const layer = sandbox === null ? null : environment.layer;
-    const spentMs = sandbox === null ? 0 : await places.restore(turn, environment, () => describedAgain(turn));
-    const workspace = await workspaces.open({ ...request, layer, mostBytes: environment.limits?.totalBytes });
+    const spentMs = sandbox === null ? 0 : await baseImages.restore(turn, environment, () => describedAgain(turn));
+    const workspace = await workspaces.open({ ...request, layer, maxBytes: environment.limits?.totalBytes });
     if (workspace.isFilled || sandbox === null || layer === null) return workspace;
     try {
       const { folder, layer: found } = await storedLayer(turn, { sandbox, key: layer, spentMs });
@@ -266,7 +266,7 @@ export function createEnvironments(deps: EnvironmentDeps) {
     const setup = await setupOf(turn, {
       ...again,
       sandbox,
-      place: turn.environment,
+      baseImage: turn.environment,
       spentMs,
     });
     if (setup === null) throw descriptionGone();

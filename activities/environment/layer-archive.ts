@@ -35,11 +35,11 @@ async function eachPart(
 }
 
 /** Shorter parts of base64 occur by chance. */
-const shortestBase64 = 8;
+const minBase64Length = 8;
 
 /** Returns a secret as programs store it: as it is, and in base64, as logins of Docker and npm do. */
 function writtenForms(value: string): string[] {
-  return [value, ...base64Cores(value).filter(({ length }) => length >= shortestBase64)];
+  return [value, ...base64Cores(value).filter(({ length }) => length >= minBase64Length)];
 }
 
 /** Returns the size and hash of an archive, and the name of the first secret whose value it contains. */
@@ -65,19 +65,19 @@ export async function inspectArchive(
   return { bytes, sha256: hash.digest('hex'), secret };
 }
 
-/** Stores an archive in the database; false, with nothing stored, if it takes more than `mostBytes` there. */
+/** Stores an archive in the database; false, with nothing stored, if it takes more than `maxBytes` there. */
 export async function uploadArchive(
   store: Pick<EnvironmentLayerStore, 'addChunk'>,
-  { id, folder, mostBytes, signal }: { id: string; folder: string; mostBytes: number; signal: AbortSignal },
+  { id, folder, maxBytes, signal }: { id: string; folder: string; maxBytes: number; signal: AbortSignal },
 ): Promise<boolean> {
   let stored = 0;
   await eachPart(folder, signal, async (part, index) => {
-    if (stored > mostBytes) return;
+    if (stored > maxBytes) return;
     const chunk = await compress(part, options);
     stored += chunk.length;
-    if (stored <= mostBytes) await store.addChunk(id, index, chunk);
+    if (stored <= maxBytes) await store.addChunk(id, index, chunk);
   });
-  return stored <= mostBytes;
+  return stored <= maxBytes;
 }
 
 /** Writes a stored archive to a folder; false if it is not the one that was stored. */

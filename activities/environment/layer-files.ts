@@ -25,8 +25,8 @@ const forgetMs = 2 * 60 * 60_000;
 /** Layers of this machine, shared by its workers. */
 export type LayerFiles = ReturnType<typeof createLayerFiles>;
 
-/** Keeps layers below a directory, within `mostBytes`. */
-export function createLayerFiles({ directory, mostBytes }: { directory: string; mostBytes: number }) {
+/** Keeps layers below a directory, within `maxBytes`. */
+export function createLayerFiles({ directory, maxBytes }: { directory: string; maxBytes: number }) {
   const made = join(directory, 'layers');
   const halfMade = join(directory, 'layers-made');
   const folderOf = ({ projectId, key }: LayerRef) => join(made, `${projectId}.${key}`);
@@ -55,14 +55,14 @@ export function createLayerFiles({ directory, mostBytes }: { directory: string; 
         return { path, bytes: archive?.size ?? 0, usedAtMs: (await stat(path).catch(() => null))?.mtimeMs ?? 0 };
       }),
     );
-    return folders.toSorted((one, other) => one.usedAtMs - other.usedAtMs);
+    return folders.toSorted((a, b) => a.usedAtMs - b.usedAtMs);
   }
 
   async function bound(): Promise<void> {
     const folders = await foldersOfLayers();
     let bytes = folders.reduce((sum, folder) => sum + folder.bytes, 0);
     for (const folder of folders) {
-      if (bytes <= mostBytes || Date.now() - folder.usedAtMs < keepMs) break;
+      if (bytes <= maxBytes || Date.now() - folder.usedAtMs < keepMs) break;
       await discard(folder.path);
       bytes -= folder.bytes;
     }
@@ -83,7 +83,7 @@ export function createLayerFiles({ directory, mostBytes }: { directory: string; 
   return {
     find,
     /** Creates a folder for an archive that is about to be made. */
-    async begin(): Promise<string> {
+    async createFolder(): Promise<string> {
       const folder = join(halfMade, randomUUID());
       await mkdir(folder, { recursive: true, mode: 0o700 });
       return folder;

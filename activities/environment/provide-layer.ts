@@ -8,7 +8,7 @@ export interface LayerDeps {
   layers: EnvironmentLayerStore;
   layerFiles: LayerFiles;
   /** Limits of the database: layers of a project, and bytes of its organization. */
-  layerBounds: { mostLayers: number; mostBytes: number };
+  layerBounds: { maxLayers: number; maxBytes: number };
 }
 
 export interface LayerRequest {
@@ -39,11 +39,11 @@ export interface LayerToBuild {
  * Lease of the worker that builds a layer. Once it expires, another worker may build the layer. It equals the heartbeat
  * timeout: after that, the job of a dead builder is attempted again and waits for the layer.
  */
-const holdMs = 2_000;
+const leaseMs = 2_000;
 const extendEveryMs = 500;
-const lookAgainMs = 500;
+const pollEveryMs = 500;
 /** Largest part of an organization's space that one layer may take. */
-const largestPart = 0.5;
+const maxLayerShare = 0.5;
 
 /**
  * Returns a layer on this machine: from an earlier job, from the database, or by building it. Concurrent callers on any
@@ -53,11 +53,11 @@ const largestPart = 0.5;
 export async function provideLayer(deps: LayerDeps, request: LayerRequest): Promise<ProvidedLayer> {
   const { layers, layerFiles } = deps;
   const { ref, signal, rememberMs } = request;
-  const beganAt = performance.now();
+  const startedAt = performance.now();
   for (;;) {
     signal.throwIfAborted();
-    const failureMs = Math.max(rememberMs, performance.now() - beganAt);
-    const claim = await layers.claim({ ...ref, holdMs, failureMs });
+    const failureMs = Math.max(rememberMs, performance.now() - startedAt);
+    const claim = await layers.claim({ ...ref, leaseMs, failureMs });
     const local = await layerFiles.find(ref);
     if (claim.state === 'complete') {
       if (local !== null) return { ...local, source: 'machine' };
@@ -68,7 +68,7 @@ export async function provideLayer(deps: LayerDeps, request: LayerRequest): Prom
       if (built !== null) return built;
     } else if (local !== null) return { ...local, source: 'machine' };
     else if (claim.state === 'failed') return { ...claim, source: 'failure' };
-    await sleep(lookAgainMs, undefined, { signal }).catch(() => undefined);
+    await sleep(pollEveryMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -78,10 +78,10 @@ export async function provideLayer(deps: LayerDeps, request: LayerRequest): Prom
  */
 export async function lastLayer(
   deps: LayerDeps,
-  { projectId, mostBytes, signal }: { projectId: string; mostBytes: number; signal: AbortSignal },
+  { projectId, maxBytes, signal }: { projectId: string; maxBytes: number; signal: AbortSignal },
 ): Promise<StoredLayer | null> {
   const stored = await deps.layers.last(projectId);
-  if (stored === null || layerSchema.parse(stored.description).bytes > mostBytes) return null;
+  if (stored === null || layerSchema.parse(stored.description).bytes > maxBytes) return null;
   const ref = { projectId, key: stored.key };
   return (await deps.layerFiles.find(ref)) ?? (await fetchLayer(deps, { ...stored, ref, signal }));
 }
@@ -92,7 +92,7 @@ async function fetchLayer(
   { ref, id, description, signal }: Pick<LayerRequest, 'ref' | 'signal'> & { id: string; description: unknown },
 ): Promise<StoredLayer | null> {
   const layer = layerSchema.parse(description);
-  const folder = await layerFiles.begin();
+  const folder = await layerFiles.createFolder();
   if (!(await downloadArchive(layers, { id, folder, sha256: layer.sha256, signal }))) {
     await layerFiles.discard(folder);
     await layers.remove(id);
@@ -112,20 +112,20 @@ async function buildLayer(
 ): Promise<(StoredLayer & { source: 'machine' | 'setup' }) | null> {
   let failure: string | null = null;
   const lost = new AbortController();
-  const checkHeld = (isHeld: boolean) => isHeld || lost.abort();
-  const extend = () => void layers.hold(id, holdMs).then(checkHeld, () => undefined);
+  const checkLease = (isHeld: boolean) => isHeld || lost.abort();
+  const extend = () => void layers.renew(id, leaseMs).then(checkLease, () => undefined);
   const extending = setInterval(extend, extendEveryMs);
   const claim: LayerToBuild = {
     signal: AbortSignal.any([signal, lost.signal]),
     async start(notice) {
-      checkHeld(await layers.start(id, holdMs, notice));
+      checkLease(await layers.start(id, leaseMs, notice));
       claim.signal.throwIfAborted();
     },
   };
   try {
     const stored = local ?? (await buildHere(layerFiles, { ref, build: (folder) => build(folder, claim) }));
-    const mostBytes = layerBounds.mostBytes * largestPart;
-    const isStored = await uploadArchive(layers, { id, folder: stored.folder, mostBytes, signal });
+    const maxBytes = layerBounds.maxBytes * maxLayerShare;
+    const isStored = await uploadArchive(layers, { id, folder: stored.folder, maxBytes, signal });
     if (isStored) await layers.complete({ id, description: stored.layer, ...layerBounds });
     return { ...stored, source: local === null ? 'setup' : 'machine' };
   } catch (error) {
@@ -143,7 +143,7 @@ async function buildHere(
   layerFiles: LayerFiles,
   { ref, build }: { ref: LayerRef; build(folder: string): Promise<StoredLayer> },
 ): Promise<StoredLayer> {
-  const folder = await layerFiles.begin();
+  const folder = await layerFiles.createFolder();
   try {
     await layerFiles.add(ref, await build(folder));
   } catch (error) {

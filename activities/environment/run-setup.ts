@@ -83,8 +83,8 @@ export async function failSetup(
   const output = mask(cleanOutput(Buffer.concat([head, tail]))).trimEnd();
   const why = reasonOf(end, reasons);
   const refused = end.notes.map((note) => ` ${note}`).join('') + (end.notes.length > 0 ? advice : '');
-  const sentence = (most: number) =>
-    `${subject} ${why}.${refused} ${output === '' ? 'It printed nothing.' : `Its last lines:\n${output.slice(-most)}`}`;
+  const sentence = (maxLength: number) =>
+    `${subject} ${why}.${refused} ${output === '' ? 'It printed nothing.' : `Its last lines:\n${output.slice(-maxLength)}`}`;
   await notify(sentence(lastOutput.inNotice));
   throw setupFailed(sentence(lastOutput.inMessage));
 }
@@ -187,6 +187,6 @@ async function pack(
   const end = await sandbox.run({ jobId, tree, command, timeoutMs: packMs, environment, signal });
   if (end.exitCode === 0) return;
   const output = cleanOutput(end.output.tail.length > 0 ? end.output.tail : end.output.head).slice(-500);
-  const said = `What the setup installed could not be ${isReadOnly ? 'restored' : 'stored'}: ${output.trim()}`;
-  throw isReadOnly ? new SandboxError(said) : setupFailed(said);
+  const message = `What the setup installed could not be ${isReadOnly ? 'restored' : 'stored'}: ${output.trim()}`;
+  throw isReadOnly ? new SandboxError(message) : setupFailed(message);
 }

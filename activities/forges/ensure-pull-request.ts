@@ -96,8 +96,8 @@ export function nextText(
 }
 
 /** Forges trim texts, and a browser's form sends other newlines. */
-function isSame(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((text) => text.replaceAll('\r\n', '\n').trim());
+function isSame(a: string, b: string): boolean {
+  const [first, second] = [a, b].map((text) => text.replaceAll('\r\n', '\n').trim());
   return first === second;
 }
 

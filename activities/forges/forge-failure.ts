@@ -14,13 +14,13 @@ export interface ForgeAnswer {
 
 const defaultLimitWaitMs = 60_000;
 /** Forges reset their rate limits at least once an hour. */
-const longestWaitMs = 60 * 60_000;
+const maxWaitMs = 60 * 60_000;
 
 /** Returns the error for the status and headers of a failed request. A `rejected` one names only the status. */
 export function failureOfAnswer(answer: ForgeAnswer): ForgeError {
   const { forge, status, headers } = answer;
   if (isRateLimit(answer)) {
-    const retryAfterMs = Math.min(waitOf(headers) ?? defaultLimitWaitMs, longestWaitMs);
+    const retryAfterMs = Math.min(waitOf(headers) ?? defaultLimitWaitMs, maxWaitMs);
     const minutes = Math.ceil(retryAfterMs / 60_000);
     const message = `${forge} rate-limits this credential; requests are accepted again in ${minutes} min.`;
     return new ForgeError('rate-limited', message, { retryAfterMs });
@@ -42,7 +42,7 @@ export function failureOfAnswer(answer: ForgeAnswer): ForgeError {
   }
   if (status >= 500 || status === 408) {
     const waitMs = waitOf(headers);
-    const retryAfterMs = waitMs === null ? undefined : Math.min(waitMs, longestWaitMs);
+    const retryAfterMs = waitMs === null ? undefined : Math.min(waitMs, maxWaitMs);
     return new ForgeError('unavailable', `${forge} answered ${status}.`, { retryAfterMs });
   }
   return new ForgeError('rejected', `${forge} rejected the request with status ${status}.`);

@@ -25,13 +25,13 @@ export interface ForgeResponse {
 export const linkSchema = z.url({ protocol: /^https?$/ }).max(2_000);
 
 /** Number of items requested per page, and the most that are accepted. */
-export const longestPage = 100;
+export const maxPageSize = 100;
 /** Maximum number of pages read, newest first. */
-export const mostPages = 20;
+export const maxPages = 20;
 
 /** Returns the schema of a page. A page that is too long is refused before its items are parsed. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.array(z.unknown()).max(longestPage).pipe(z.array(item));
+  return z.array(z.unknown()).max(maxPageSize).pipe(z.array(item));
 }
 
 /** Sends one request and returns any response. Follows no redirects, which could leak the token. Errors: ForgeError. */

@@ -40,7 +40,7 @@ export interface ForgesOptions extends ForgeServers {
   egress?: Egress;
 }
 
-const mostKept = 200;
+const maxKept = 200;
 const revokeTimeoutMs = 5_000;
 const names: Record<HostedKind, string> = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' };
 const remedies: Record<HostedKind, string> = {
@@ -136,7 +136,7 @@ function perJob(make: (permissions: Permissions) => Forge | null) {
       kept.delete(key);
       kept.set(key, forge);
       for (const oldest of kept.keys()) {
-        if (kept.size <= mostKept) break;
+        if (kept.size <= maxKept) break;
         kept.delete(oldest);
       }
       return forge;

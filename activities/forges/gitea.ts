@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import type { FoundPullRequest, MarksOfKind } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
-import { askForge, linkSchema, mostPages, pageOf, sendToForge, type ForgeResponse } from './forge-http.ts';
+import { askForge, linkSchema, maxPages, pageOf, sendToForge, type ForgeResponse } from './forge-http.ts';
 import { createHostedForge } from './hosted-forge.ts';
 import { conflictWith } from './merge-pull-request.ts';
 import { repositoryPath } from './repository-path.ts';
@@ -92,7 +92,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
 
   /** Reads the open pull requests page by page, because the server ignores its filter by head. */
   async function findInList({ repository, head, signal }: PullRequestDraft): Promise<FoundPullRequest | null> {
-    for (let page = 1; page <= mostPages; page += 1) {
+    for (let page = 1; page <= maxPages; page += 1) {
       const path = `/pulls?state=open&sort=recentupdate&limit=${pageSize}&page=${page}`;
       const { data } = await sent(repository, signal, { path });
       const listed = parsed(pageOf(pullRequestSchema), data);

@@ -63,7 +63,7 @@ export function createOctokit({
 }
 
 /** Longer than any error that GitHub describes. */
-const longestError = 65_536;
+const maxErrorLength = 65_536;
 
 /**
  * Hides that an answer is JSON. Octokit's own parser, for large numbers, takes six times as long as JSON.parse: a page
@@ -74,7 +74,7 @@ function withoutJson(fetch: Egress['fetch']): Egress['fetch'] {
     const response = await fetch(...request);
     const text = await response.text();
     const headers = new Headers(response.headers);
-    if (response.ok || text.length > longestError) headers.delete('content-type');
+    if (response.ok || text.length > maxErrorLength) headers.delete('content-type');
     return new Response(text === '' ? null : text, { status: response.status, headers });
   };
 }

@@ -5,7 +5,7 @@ import type { FoundPullRequest } from './ensure-pull-request.ts';
 import { createHostedForge } from './hosted-forge.ts';
 import { conflictWith, type Obstacle } from './merge-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
-import { linkSchema, longestPage, pageOf } from './forge-http.ts';
+import { linkSchema, maxPageSize, pageOf } from './forge-http.ts';
 import { repositoryPath } from './repository-path.ts';
 import { ForgeError, type Forge, type PullRequest, type PullRequestDraft } from './forge.ts';
 import { githubUrlOf } from './github-address.ts';
@@ -115,7 +115,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
     async find(draft) {
       const { head } = draft;
       const found = await answered(pageOf(pullRequestSchema), draft, (target) => (octokit, request) => {
-        const filter = { head: `${target.owner}:${head}`, state: 'all' as const, per_page: longestPage };
+        const filter = { head: `${target.owner}:${head}`, state: 'all' as const, per_page: maxPageSize };
         return octokit.rest.pulls.list({ ...target, ...filter, request });
       });
       // servers that only resemble GitHub ignore the filter
@@ -177,11 +177,11 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
   });
 }
 
-function obstacleOf({ mergeable, mergeable_state: standing, base }: z.infer<typeof readSchema>): Obstacle | null {
+function obstacleOf({ mergeable, mergeable_state: mergeState, base }: z.infer<typeof readSchema>): Obstacle | null {
   if (mergeable === false) return conflictWith(base.ref);
-  if (standing === 'blocked')
+  if (mergeState === 'blocked')
     return { problem: `GitHub requires reviews or checks before a merge into ${base.ref}.`, cause: 'rules' };
-  if (standing === 'behind') {
+  if (mergeState === 'behind') {
     const problem = `GitHub requires the branch to be up to date with ${base.ref}. Send the job a message to update it.`;
     return { problem, cause: 'behind' };
   }
@@ -190,6 +190,6 @@ function obstacleOf({ mergeable, mergeable_state: standing, base }: z.infer<type
 
 function presented(pullRequest: z.infer<typeof pullRequestSchema>): FoundPullRequest {
   const { number, html_url: url, state, merged_at: mergedAt, title, body, draft = false } = pullRequest;
-  const standing: PullRequest['state'] = mergedAt !== null && mergedAt !== undefined ? 'merged' : state;
-  return { id: String(number), url, state: standing, title, body: body ?? '', draft };
+  const prState: PullRequest['state'] = mergedAt !== null && mergedAt !== undefined ? 'merged' : state;
+  return { id: String(number), url, state: prState, title, body: body ?? '', draft };
 }

@@ -5,7 +5,7 @@ import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import type { FoundPullRequest, MarksOfKind } from './ensure-pull-request.ts';
 import { createHostedForge } from './hosted-forge.ts';
 import { conflictWith, type Obstacle } from './merge-pull-request.ts';
-import { linkSchema, longestPage, mostPages, pageOf } from './forge-http.ts';
+import { linkSchema, maxPageSize, maxPages, pageOf } from './forge-http.ts';
 import { repositoryPath } from './repository-path.ts';
 import { ForgeError, type Forge, type PullRequest, type PullRequestDraft } from './forge.ts';
 import { createGitlabTransport, GitlabRefusal } from './gitlab-transport.ts';
@@ -78,9 +78,9 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
 
   async function find({ repository, head, signal }: PullRequestDraft): Promise<FoundPullRequest | null> {
     const projectId = projectOf(repository);
-    const filter = { sourceBranch: head, scope: 'all', perPage: longestPage, orderBy: 'created_at' } as const;
+    const filter = { sourceBranch: head, scope: 'all', perPage: maxPageSize, orderBy: 'created_at' } as const;
     let newest: FoundPullRequest | null = null;
-    for (let page = 1; page <= mostPages; page += 1) {
+    for (let page = 1; page <= maxPages; page += 1) {
       const listed = parsed(
         pageOf(mergeRequestSchema),
         await resources(signal).mergeRequests.all({ projectId, page, ...filter }),
@@ -92,7 +92,7 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
       const open = own.find(({ state }) => state === 'open');
       if (open !== undefined) return open;
       newest ??= own[0] ?? null;
-      if (listed.length < longestPage) break;
+      if (listed.length < maxPageSize) break;
     }
     return newest;
   }
@@ -208,7 +208,7 @@ function parsed<Value>(schema: z.ZodType<Value>, data: unknown): Value {
 
 function presented(mergeRequest: z.infer<typeof mergeRequestSchema>): FoundPullRequest {
   const { iid, web_url: url, state, title, description, draft = false } = mergeRequest;
-  const standing: PullRequest['state'] = state === 'opened' || state === 'locked' ? 'open' : state;
+  const prState: PullRequest['state'] = state === 'opened' || state === 'locked' ? 'open' : state;
   const plain = draft ? title.replace(draftPattern, '') : title;
-  return { id: String(iid), url, state: standing, title: plain, body: description ?? '', draft };
+  return { id: String(iid), url, state: prState, title: plain, body: description ?? '', draft };
 }

@@ -54,7 +54,7 @@ export interface MergeRequests {
   send(merge: PullRequestMerge & { headCommit: string }): Promise<void>;
 }
 
-const mostReads = 5;
+const maxReads = 5;
 const readAgainMs = 1_000;
 
 export function createMerging(requests: MergeRequests): Merging {
@@ -65,7 +65,7 @@ export function createMerging(requests: MergeRequests): Merging {
     for (let reads = 1; ; reads += 1) {
       const found = await requests.read(address);
       if (!found.isPending || found.state !== 'open') return found;
-      if (reads === mostReads) return { ...found, obstacle: found.obstacle ?? stillChecking(forge) };
+      if (reads === maxReads) return { ...found, obstacle: found.obstacle ?? stillChecking(forge) };
       await pause(readAgainMs, undefined, { signal: address.signal }).catch(() => {
         throw new ForgeError('aborted', `The request to ${forge} was stopped.`);
       });

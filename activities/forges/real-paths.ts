@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 
 /** The paths by which git enters a repository. Each may be a symbolic link. */
 const entries = ['.git', 'objects', 'refs', 'packed-refs', '.git/objects', '.git/refs', '.git/packed-refs'];
-const largestLink = 4_096;
+const maxLinkBytes = 4_096;
 
 /**
  * Returns all paths, below `root`, that are read when a folder of a directory is read: the given path, the target of
@@ -64,7 +64,7 @@ function statsOf(path: string): Stats | null {
 /** Returns the repository that a `.git` file points to. */
 function linkOf(file: string): string | null {
   const stats = statsOf(file);
-  if (stats === null || !stats.isFile() || stats.size > largestLink) return null;
+  if (stats === null || !stats.isFile() || stats.size > maxLinkBytes) return null;
   try {
     return /^gitdir: (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? null;
   } catch {

@@ -9,7 +9,7 @@ export interface Blob {
 }
 
 /** Largest file that is read, in bytes. */
-export const largestFile = 10 * 1024 * 1024;
+export const maxFileBytes = 10 * 1024 * 1024;
 const filesPerBatch = 5_000;
 const bytesPerBatch = 32 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ export function blobOf(entry: string): Blob | null {
   return { path, object, size: Number(size) };
 }
 
-/** Reads the contents of blobs of at most `largestFile` bytes, in order. Errors: GitError. */
+/** Reads the contents of blobs of at most `maxFileBytes` bytes, in order. Errors: GitError. */
 export async function* readBlobs<Entry extends { blob: Blob }>(
   git: Pick<Git, 'run'>,
   entries: readonly Entry[],
@@ -32,7 +32,7 @@ export async function* readBlobs<Entry extends { blob: Blob }>(
       gitDir,
       args: ['cat-file', '--batch', '--buffer'],
       input: batch.map(({ blob }) => `${blob.object}\n`).join(''),
-      maxOutputBytes: bytesPerBatch + largestFile + filesPerBatch * 100,
+      maxOutputBytes: bytesPerBatch + maxFileBytes + filesPerBatch * 100,
       signal,
     });
     let offset = 0;

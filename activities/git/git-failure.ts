@@ -32,8 +32,8 @@ const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
 ];
 
 /** stderr is redacted before it is truncated further, because part of a secret would not be recognized. */
-const mostStderr = 64_000;
-const mostDetail = 600;
+const maxStderrLength = 64_000;
+const maxDetailLength = 600;
 
 export interface FailedGit {
   stderr: string;
@@ -44,8 +44,8 @@ export interface FailedGit {
 
 /** Returns the error for a git process that exited with a non-zero code. */
 export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): GitError {
-  const { own, said } = partsOf(stderr);
-  const detail = redact(stderr.slice(-mostStderr), secrets).slice(-mostDetail);
+  const { own, remote } = partsOf(stderr);
+  const detail = redact(stderr.slice(-maxStderrLength), secrets).slice(-maxDetailLength);
   const ofSsh = isSsh ? sshFailureOf(stderr, detail) : null;
   if (ofSsh !== null) return ofSsh;
   if (/requested URL returned error: 30[1278]|unable to update url base/i.test(own)) {
@@ -53,7 +53,7 @@ export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): Git
     return new GitError('not-found', { message: `The repository has moved to another address; ${remedy}.`, detail });
   }
   if (/requested URL returned error: 403/i.test(own)) {
-    if (/archived/i.test(said)) return rejected('The repository is archived and accepts no pushes.', detail);
+    if (/archived/i.test(remote)) return rejected('The repository is archived and accepts no pushes.', detail);
     const message = 'The credential lacks permission for this repository; it needs read and write access to contents.';
     return new GitError('authentication', { message, detail });
   }
@@ -70,17 +70,17 @@ export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): Git
 }
 
 /** Separates git's own lines from the remote's, which only select a message and never decide the kind of failure. */
-function partsOf(stderr: string): { own: string; said: string } {
+function partsOf(stderr: string): { own: string; remote: string } {
   const lines = stderr.split(/[\r\n]+/);
-  const isSaid = (line: string) => line.startsWith('remote: ');
-  return { own: lines.filter((line) => !isSaid(line)).join('\n'), said: lines.filter(isSaid).join('\n') };
+  const isRemote = (line: string) => line.startsWith('remote: ');
+  return { own: lines.filter((line) => !isRemote(line)).join('\n'), remote: lines.filter(isRemote).join('\n') };
 }
 
 /** Reported when a ref moved after the server's check. git's HTTP client may itself have sent the push before. */
 const movedRef = /cannot lock ref '[^']*': (?:reference already exists|is at [0-9a-f]+ but expected [0-9a-f]+)/i;
 
 /** Reported when a branch `docket` prevents the creation of `docket/a`. */
-const standsInTheWay =
+const branchConflict =
   /cannot lock ref '[^'\n]{1,300}': '[^'\n]{1,300}' exists; cannot create|directory file conflict/i;
 
 /** Returns the error for the ref that a push with --porcelain reports as refused; null if it reports none. */
@@ -92,9 +92,9 @@ export function refusedPushOf({ stdout, stderr }: { stdout: Buffer; stderr: stri
 
 /** Returns the error for a rejected ref, from the reason in the porcelain output and the remote's lines on stderr. */
 export function pushFailureOf({ reason, stderr }: { reason: string; stderr: string }): GitError {
-  const words = `${reason}\n${partsOf(stderr).said}`;
-  const detail = redact(words.slice(0, mostStderr), []).slice(0, mostDetail);
-  if (standsInTheWay.test(words)) {
+  const words = `${reason}\n${partsOf(stderr).remote}`;
+  const detail = redact(words.slice(0, maxStderrLength), []).slice(0, maxDetailLength);
+  if (branchConflict.test(words)) {
     const message =
       'The server rejected the push: a branch named "docket" prevents one whose name begins with docket/.';
     return rejected(`${message} Rename that branch, then retry the job.`, detail);

@@ -199,8 +199,8 @@ export function createGit(options: GitOptions) {
 
   const allowedOf = (call: GitCall) => call.transports?.filter((transport) => transports.includes(transport)) ?? [];
 
-  async function runOnce(call: GitCall, way: WayOut): Promise<GitResult> {
-    const { options: before = [], env = {}, secretInput = null, secrets, isSsh = false, more } = way;
+  async function runOnce(call: GitCall, settings: TransportSettings): Promise<GitResult> {
+    const { options: before = [], env = {}, secretInput = null, secrets, isSsh = false, more } = settings;
     const reachesOut = call.remote !== undefined;
     const outcome = await runGit(start, {
       file: gitBinary,
@@ -235,7 +235,7 @@ export function createGit(options: GitOptions) {
 }
 
 /** The options, environment and secrets that a call adds for its transport. */
-interface WayOut {
+interface TransportSettings {
   options?: readonly string[];
   env?: Readonly<Record<string, string>>;
   secretInput?: string | null;

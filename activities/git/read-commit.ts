@@ -29,7 +29,7 @@ export interface CommitReader {
     access: RepositoryAccess & { commit: string; folder?: string; isWanted(path: string): boolean },
   ): Promise<{ path: string; object: string }[]>;
   /** Returns the branches that the mirror had after its last fetch, those with the newest commits first. */
-  listBranches(access: RepositoryAccess & { most: number }): Promise<string[]>;
+  listBranches(access: RepositoryAccess & { max: number }): Promise<string[]>;
   /**
    * Returns a folder's tree id, null when it does not exist, a reader for those text files that are not known, and one for
    * files that these include.
@@ -78,8 +78,8 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
       return mirrors.reading(at, commit, (gitDir) => listFilesAt(git, { gitDir, commit, folder, isWanted, signal }));
     },
 
-    async listBranches({ most, ...access }) {
-      const args = ['for-each-ref', '--sort=-committerdate', `--count=${most}`, '--format=%(refname:lstrip=2)'];
+    async listBranches({ max, ...access }) {
+      const args = ['for-each-ref', '--sort=-committerdate', `--count=${max}`, '--format=%(refname:lstrip=2)'];
       const { stdout } = await git.run({
         gitDir: await mirrors.ensure(access),
         args: [...args, 'refs/heads'],

@@ -31,7 +31,7 @@ const transportsOf = {
 } as const satisfies Record<string, readonly Transport[]>;
 const listingTimeoutMs = 2 * 60_000;
 /** Enough for a few refs by name, and for those whose names end with one of them. */
-const longestListing = 1024 * 1024;
+const maxListingBytes = 1024 * 1024;
 /** Allowance for each listed ref, in bytes. */
 const usualRef = 200;
 
@@ -43,11 +43,11 @@ export interface RemoteRefs {
 
 /** Returns the options of a git call that connects to the remote, with the transports that its address allows. */
 export function remoteCall({ repository, credential, signal }: RemoteAccess) {
-  const way = wayTo(repository);
+  const transport = transportOf(repository);
   return {
-    transports: transportsOf[way],
+    transports: transportsOf[transport],
     remote: repository,
-    credential: way === 'file' ? null : credential,
+    credential: transport === 'file' ? null : credential,
     signal,
   };
 }
@@ -71,10 +71,10 @@ export function receivePackOf(repository: string): string[] {
 
 /** Reports whether a repository is on this machine. Throws for an address that git may not use. */
 function isLocal(repository: string): boolean {
-  return wayTo(repository) === 'file';
+  return transportOf(repository) === 'file';
 }
 
-function wayTo(repository: string): keyof typeof transportsOf {
+function transportOf(repository: string): keyof typeof transportsOf {
   if (isAbsolute(repository)) return 'file';
   if (/^https?:\/\/[^\s@]+$/i.test(repository)) return 'http';
   if (sshServerOf(repository) !== null && !/\s/.test(repository)) return 'ssh';
@@ -87,7 +87,7 @@ function wayTo(repository: string): keyof typeof transportsOf {
  */
 export async function checkRefs(
   git: Git,
-  { gitDir, access, most }: { gitDir: string; access: RemoteAccess; most: number },
+  { gitDir, access, max }: { gitDir: string; access: RemoteAccess; max: number },
 ): Promise<void> {
   const { stdout, truncated } = await git.run({
     gitDir,
@@ -100,12 +100,12 @@ export async function checkRefs(
       ...uploadPackOf(access.repository),
       access.repository,
     ],
-    maxOutputBytes: most * usualRef,
+    maxOutputBytes: max * usualRef,
     ...remoteCall(access),
   });
   let refs = 0;
   for (let at = stdout.indexOf('\n'); at !== -1; at = stdout.indexOf('\n', at + 1)) refs += 1;
-  if (truncated || refs > most) throw tooLarge(`has more than ${most} branches and tags`, 'FILES');
+  if (truncated || refs > max) throw tooLarge(`has more than ${max} branches and tags`, 'FILES');
 }
 
 const sha256 = 'The repository uses SHA-256 object ids, which are not supported. Use one with SHA-1.';
@@ -118,7 +118,7 @@ export async function listRemote(
   const { stdout, truncated } = await git.run({
     gitDir,
     args: ['ls-remote', '--quiet', '--symref', ...uploadPackOf(access.repository), access.repository, ...names],
-    maxOutputBytes: longestListing,
+    maxOutputBytes: maxListingBytes,
     timeoutMs: listingTimeoutMs,
     ...remoteCall(access),
   });

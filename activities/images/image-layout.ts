@@ -44,7 +44,7 @@ const configSchema = z.object({
   config: z.object({ Env: z.array(z.string()).max(1_000).nullish() }).nullish(),
   rootfs: z.object({ diff_ids: z.array(digest).max(512) }),
 });
-const mostJsonBytes = 4 << 20;
+const maxJsonBytes = 4 << 20;
 const deepestIndex = 3;
 
 /** Reads an image in a folder, in the layout of OCI or of `docker save`. Throws ImageError. */
@@ -132,7 +132,7 @@ async function savedImage(folder: string): Promise<FoundImage> {
 async function readJson<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema> | null> {
   const found = await stat(path).catch(() => null);
   if (found === null) return null;
-  if (found.size > mostJsonBytes) throw damaged();
+  if (found.size > maxJsonBytes) throw damaged();
   try {
     return schema.parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (cause) {

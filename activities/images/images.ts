@@ -12,7 +12,7 @@ import { ImageError } from './image-error.ts';
 import { copyRoot, sealRoot } from './extend-root.ts';
 import { extractImage, readImageLayout, type ImageArchitecture } from './image-layout.ts';
 import { isAllowedImage, parseImageName, type AllowedImage, type ImageName } from '../../lib/inputs/image-name.ts';
-import { longestPullMs, type PullImage } from './pull-image.ts';
+import { maxPullMs, type PullImage } from './pull-image.ts';
 import { describeRoot, unpackRoot } from './unpack-root.ts';
 
 /** The file systems of images that jobs run in, each unpacked once per work directory. */
@@ -226,7 +226,7 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     using lock = tryLock(lockOf(key));
     if (lock === null) return;
     try {
-      await add(name, key, AbortSignal.timeout(longestPullMs));
+      await add(name, key, AbortSignal.timeout(maxPullMs));
     } catch {
       await nameImage(key, id).catch(() => undefined);
     }

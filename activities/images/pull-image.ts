@@ -24,7 +24,7 @@ const execute = promisify(execFile);
 const programs = ['skopeo', 'podman', 'docker'] as const;
 const folders = ['/usr/bin', '/usr/local/bin', '/bin'];
 /** A pull that takes longer is stopped. */
-export const longestPullMs = 20 * 60_000;
+export const maxPullMs = 20 * 60_000;
 const everyMs = 1_000;
 /** Environment variables that configure the programs; they get no others. */
 const passedOn = [
@@ -70,7 +70,7 @@ export function createPuller(program: string, architecture: ImageArchitecture): 
         if (size >= limitBytes) stop.abort(tooLarge);
       });
     }, everyMs);
-    const stopped = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(longestPullMs)]);
+    const stopped = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(maxPullMs)]);
     try {
       for (const args of stepsOf({ program: basename(program), name, folder, saved, architecture })) {
         // ends with the worker, and writes no file beyond the limit

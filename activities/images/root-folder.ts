@@ -35,15 +35,15 @@ export interface RootFolder {
   typeOf(path: string): Promise<'folder' | 'file' | null>;
 }
 
-const mostLinks = 40;
+const maxLinks = 40;
 const deepest = 128;
-const longestPath = 3_000;
+const maxPathLength = 3_000;
 
 /** Splits a path of an image into names. Throws ImageError for one that leads out of it. */
 export function namesOf(path: string): string[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   if (names.includes('..') || path.includes('\0')) throw hostile('a path with ".."');
-  if (names.length > deepest || path.length > longestPath || names.some((name) => Buffer.byteLength(name) > 255))
+  if (names.length > deepest || path.length > maxPathLength || names.some((name) => Buffer.byteLength(name) > 255))
     throw hostile('a path that is too long');
   return names;
 }
@@ -72,7 +72,7 @@ export function createRootFolder(root: string): RootFolder {
       const stat = await lstatOf(hostPath(next));
       if (stat?.isSymbolicLink() === true) {
         links += 1;
-        if (links > mostLinks) throw hostile('links that lead in a circle');
+        if (links > maxLinks) throw hostile('links that lead in a circle');
         const target = await readlink(hostPath(next));
         if (target.startsWith('/')) at = [];
         pending.push(
@@ -81,7 +81,7 @@ export function createRootFolder(root: string): RootFolder {
             .filter((part) => part !== '' && part !== '.')
             .reverse(),
         );
-        if (pending.length > mostLinks * deepest) throw hostile('links that are too long');
+        if (pending.length > maxLinks * deepest) throw hostile('links that are too long');
         continue;
       }
       if (stat?.isDirectory() !== true) {
@@ -135,7 +135,7 @@ export function createRootFolder(root: string): RootFolder {
       if (stat?.isFile() !== true) await (await makeFile(path, 0o644)).close();
     },
     async makeLink(path, target) {
-      if (target === '' || target.includes('\0') || target.length > longestPath)
+      if (target === '' || target.includes('\0') || target.length > maxPathLength)
         throw hostile('a link without a target');
       known.clear();
       await symlink(target, await emptied(path));
@@ -182,7 +182,7 @@ export function createRootFolder(root: string): RootFolder {
   /** Follows the links of a file, each within the image. */
   async function isFile(names: string[]): Promise<boolean> {
     let at = names;
-    for (let links = 0; links <= mostLinks; links += 1) {
+    for (let links = 0; links <= maxLinks; links += 1) {
       const folder = await folderOf(at.slice(0, -1), { create: false }).catch(() => null);
       const name = at.at(-1);
       if (folder === null || name === undefined || name === '..') return false;

@@ -14,7 +14,7 @@ import { sizeOfTree } from '../sandbox/tree.ts';
 const provided = new Set(['dev', 'home', 'proc', 'sys', 'run', 'tmp', 'tree', helperFolder.slice(1)]);
 const shells = ['/bin/bash', '/usr/bin/bash', '/bin/sh', '/usr/bin/sh'];
 const variableName = /^[A-Za-z_]\w{0,200}$/;
-const longestValue = 8_000;
+const maxValueLength = 8_000;
 
 /** Unpacks the layers of an image, and returns what the sandbox needs to know about the result. Throws ImageError. */
 export async function unpackRoot(
@@ -60,6 +60,6 @@ async function entryOf(directory: string, name: string): Promise<SandboxRoot['en
 function parseVariable(text: string): [string, string][] {
   const at = text.indexOf('=');
   const [name, value] = [text.slice(0, at), text.slice(at + 1)];
-  const isUsable = variableName.test(name) && value.length <= longestValue && !value.includes('\0');
+  const isUsable = variableName.test(name) && value.length <= maxValueLength && !value.includes('\0');
   return isUsable ? [[name, value]] : [];
 }

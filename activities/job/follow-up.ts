@@ -49,13 +49,13 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
   if (doneSchema.safeParse(result).success) return;
 
   const forge = await access.forgeOf(job);
-  const standing = await forge.pullRequestState({ repository: job.repository, id: job.prId, signal });
-  await branches.setPullRequestState({ jobId: job.id, prId: job.prId, ...standing });
-  const asBase = standing.state === 'merged';
+  const pullRequest = await forge.pullRequestState({ repository: job.repository, id: job.prId, signal });
+  await branches.setPullRequestState({ jobId: job.id, prId: job.prId, ...pullRequest });
+  const asBase = pullRequest.state === 'merged';
   const base = baseOf(job);
   const isBaseWanted = !asBase && (await branches.asksForBase(ref));
   const merged =
-    standing.state === 'closed'
+    pullRequest.state === 'closed'
       ? null
       : await workspaces.mergeUpstream({
           ...(await access.repositoryOf(job, signal)),
@@ -86,7 +86,7 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
   if (!(await branches.adopt({ ...effect, fence, branch, result: { isFollowed: true } }))) throw takenOver();
 }
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 function noteOf(...notes: (string | null)[]): string | null {
   const texts = notes.filter((text) => text !== null);
@@ -98,8 +98,8 @@ function mergedNote(branch: string, merged: UpstreamMerge['merged']): string | n
   if (merged === null) return null;
   const done = `Your working copy now contains a merge of your change with commit ${merged.commit} of the base branch ${branch}. It is published as a merge commit when you finish.`;
   if (merged.messages.length === 0) return `${done} There were no conflicts.`;
-  const named = merged.messages.slice(0, mostNamed).map((message) => `- ${showPath(message.trimEnd())}`);
-  if (merged.messages.length > mostNamed) named.push(`- and ${merged.messages.length - mostNamed} more`);
+  const named = merged.messages.slice(0, maxNamed).map((message) => `- ${showPath(message.trimEnd())}`);
+  if (merged.messages.length > maxNamed) named.push(`- and ${merged.messages.length - maxNamed} more`);
   return `${done} git reports these conflicts, where it calls the base branch ${merged.commit}:
 ${named.join('\n')}
 Resolve them so that both sides keep what they intend. In a file with conflict markers, your change is above ======= and the base branch below; leave no markers. git has kept one version of a binary file or of a file that one side deleted or renamed: decide which is right.`;
@@ -108,7 +108,7 @@ Resolve them so that both sides keep what they intend. In a file with conflict m
 /** Null when no change of the job was lost. */
 function overruledNote(paths: string[]): string | null {
   if (paths.length === 0) return null;
-  const named = paths.slice(0, mostNamed).map(showPath).join(', ');
-  const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more files` : '';
+  const named = paths.slice(0, maxNamed).map(showPath).join(', ');
+  const more = paths.length > maxNamed ? ` and ${paths.length - maxNamed} more files` : '';
   return `Since your last turn, others changed the same lines as you in ${named}${more}. Your changes there were not published, and the working copy now has their version. Read it before you continue.`;
 }

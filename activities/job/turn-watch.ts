@@ -20,9 +20,9 @@ export type WatchTurn = (turn: TurnRef) => Disposable & { signal: AbortSignal };
 export function createTurnWatch({ endedTurns, everyMs = 400 }: TurnWatchDeps): WatchTurn {
   const watched = new Map<AbortController, TurnRef>();
   // a database that is briefly unreachable is queried again
-  const lookOn = repeatWhile(() => watched.size > 0, look, everyMs);
+  const startPolling = repeatWhile(() => watched.size > 0, poll, everyMs);
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const turns = new Map([...watched.values()].map((turn) => [nameOf(turn), turn]));
     const ended = new Set((await endedTurns([...turns.values()])).map(nameOf));
     for (const [controller, turn] of watched) if (ended.has(nameOf(turn))) controller.abort(turnEnded());
@@ -31,7 +31,7 @@ export function createTurnWatch({ endedTurns, everyMs = 400 }: TurnWatchDeps): W
   return (turn) => {
     const controller = new AbortController();
     watched.set(controller, turn);
-    lookOn();
+    startPolling();
     return { signal: controller.signal, [Symbol.dispose]: () => void watched.delete(controller) };
   };
 }

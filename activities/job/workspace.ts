@@ -5,7 +5,7 @@ import type { JobBranchStore } from '../../db/for-worker/job-branches.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { ProjectRepositoryWriter } from '../../db/for-worker/projects/project-repository.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
-import { longestName, mostBranches, mostDocuments } from '../../db/organizations/project-repository.ts';
+import { maxNameLength, maxBranches, maxDocuments } from '../../db/organizations/project-repository.ts';
 import type { PreparedTurn, TurnRef } from '../../workflows/contract/job.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
@@ -86,19 +86,19 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
   /** Keeps what the repository has, for suggestions in the form of the next job. */
   async function storeNames(job: JobRow, base: RepositoryAccess & { commit: string }): Promise<void> {
     // a name may contain a secret, as everything in a repository may
-    const isPlain = (name: string) => name.length <= longestName && redact(name) === name;
+    const isPlain = (name: string) => name.length <= maxNameLength && redact(name) === name;
     // those of jobs are known from the jobs
     const isOwn = (branch: string) => branch.startsWith('docket/');
     const isWanted = (path: string) => isDocument.test(path) && isPlain(path);
     const documents = await workspaces.listFiles({ ...base, isWanted });
-    const branches = await workspaces.listBranches({ ...base, most: 10 * mostBranches });
+    const branches = await workspaces.listBranches({ ...base, max: 10 * maxBranches });
     const depthOf = (path: string) => path.split('/').length;
     await repositoryNames.store(job.id, {
-      branches: branches.filter((name) => isPlain(name) && !isOwn(name)).slice(0, mostBranches),
+      branches: branches.filter((name) => isPlain(name) && !isOwn(name)).slice(0, maxBranches),
       documents: documents
         .map(({ path }) => path)
-        .toSorted((one, other) => depthOf(one) - depthOf(other))
-        .slice(0, mostDocuments),
+        .toSorted((a, b) => depthOf(a) - depthOf(b))
+        .slice(0, maxDocuments),
     });
   }
 }

@@ -29,11 +29,11 @@ export interface ToolCaller extends AsyncDisposable {
 
 /** Timeout of all calls of a batch, which must end before its activity times out. */
 const batchMs = 4 * 60_000;
-const longestCallMs = 60_000;
-const leastMs = 1_000;
+const maxCallMs = 60_000;
+const minMs = 1_000;
 type Mask = (text: string) => string;
 
-const longestRefusal = 2_000;
+const maxRefusalLength = 2_000;
 const callSchema = z.object({ output: z.object({ text: z.string(), isError: z.boolean() }).nullable() });
 const unknownOutcome: ToolOutput = {
   text: 'This call was sent, but its result was lost, so it is unknown whether it took effect. It was not repeated. Check first.',
@@ -55,7 +55,7 @@ export function createToolCaller(
     const values = [...(credentials[name] ?? [])];
     secrets.learn(job.project.id, secretsOfValues(values));
     // calls end before the server
-    const lifeMs = Math.max(leastMs, endAt - Date.now()) + leastMs;
+    const lifeMs = Math.max(minMs, endAt - Date.now()) + minMs;
     // most jobs have no servers, and a worker that starts should not load the protocol
     const { openMcpSession } = await import('./mcp-session.ts');
     return openMcpSession(access, { job, server, values, lifeMs, signal });
@@ -74,13 +74,12 @@ export function createToolCaller(
   async function ask(pinned: PinnedTool, input: Record<string, unknown>): Promise<ToolOutput> {
     const { server, tool, hash } = pinned;
     try {
-      if (endAt - Date.now() < leastMs)
-        throw new McpProblem('was not called: the time for calls of this answer is over');
+      if (endAt - Date.now() < minMs) throw new McpProblem('was not called: the time for calls of this answer is over');
       const session = await sessionOf(server);
       const today = session.tools.get(tool);
       if (today === undefined || hashOfTool(today) !== hash)
         throw new McpProblem('has changed this tool since the turn began, so it was not called');
-      const result = await session.call(tool, input, Math.max(leastMs, Math.min(longestCallMs, endAt - Date.now())));
+      const result = await session.call(tool, input, Math.max(minMs, Math.min(maxCallMs, endAt - Date.now())));
       return { text: resultText(server, result, secrets.mask), isError: result.isError === true };
     } catch (error) {
       signal.throwIfAborted();
@@ -115,11 +114,11 @@ export function createToolCaller(
 }
 
 function refusalOf(server: string, { code, message }: McpRefusal, mask: Mask): string {
-  const text = cutToBytes(mask(message.slice(0, 2 * maxOutputBytes).toWellFormed()), longestRefusal);
+  const text = cutToBytes(mask(message.slice(0, 2 * maxOutputBytes).toWellFormed()), maxRefusalLength);
   return `The call was refused (${code}).\n${fenced(`the MCP server ${server}`, text)}`;
 }
 
-const mostItems = 200;
+const maxItems = 200;
 const noteBytes = 2_048;
 
 /**
@@ -129,13 +128,13 @@ const noteBytes = 2_048;
 function resultText(server: string, { content, structuredContent }: CallToolResult, mask: Mask): string {
   const texts: string[] = [];
   const notes: string[] = [];
-  for (const item of content.slice(0, mostItems)) {
+  for (const item of content.slice(0, maxItems)) {
     if (item.type === 'text') texts.push(item.text);
     else if (item.type === 'resource' && 'text' in item.resource) texts.push(item.resource.text);
     else if (item.type === 'resource_link') texts.push(`${item.name}: ${item.uri}`);
     else notes.push(omitted(item));
   }
-  if (content.length > mostItems) notes.unshift(`${content.length - mostItems} more items omitted`);
+  if (content.length > maxItems) notes.unshift(`${content.length - maxItems} more items omitted`);
   if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent));
   const whole = texts.join('\n').toWellFormed().replaceAll('\0', '\ufffd');
   const kept = printable(mask(whole.slice(0, 2 * maxOutputBytes)), maxOutputBytes - noteBytes);

@@ -1,12 +1,12 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { createJsonScan } from '../../lib/json-scan.ts';
-import { createSessionLimit, jsonLimits, mostBytes } from './mcp-fetch.ts';
+import { createSessionLimit, jsonLimits, maxBytes } from './mcp-fetch.ts';
 import { McpProblem } from './mcp-problem.ts';
 import type { ServerProcess } from './server-process.ts';
 
 /** Messages of one session. A server can make the client answer it. */
-const mostMessages = 1_000;
+const maxMessages = 1_000;
 const lineFeed = 0x0a;
 
 /**
@@ -60,7 +60,7 @@ export function createCommandTransport(
   function add(chunk: Buffer): void {
     size += chunk.length;
     count(chunk.length);
-    if (size > mostBytes) throw new McpProblem('answered with more than 4 MB');
+    if (size > maxBytes) throw new McpProblem('answered with more than 4 MB');
     const problem = scan(chunk);
     if (problem !== null) throw new McpProblem(`answered with JSON that ${problem}`);
     chunks.push(chunk);
@@ -72,7 +72,7 @@ export function createCommandTransport(
     size = 0;
     scan = createJsonScan(jsonLimits);
     messages += 1;
-    if (messages > mostMessages) throw new McpProblem('wrote too many messages');
+    if (messages > maxMessages) throw new McpProblem('wrote too many messages');
     return line === '' ? null : messageIn(line);
   }
 

@@ -17,22 +17,22 @@ export interface McpFetchOptions {
 }
 
 /** Limits of one response. */
-export const mostBytes = 4 * 1024 * 1024;
-export const jsonLimits = { deepest: 64, mostValues: 50_000 };
+export const maxBytes = 4 * 1024 * 1024;
+export const jsonLimits = { maxDepth: 64, maxValues: 50_000 };
 /** All responses of one session. Parsing them takes time that the jobs of others need. */
-const mostSessionBytes = 4 * mostBytes;
+const maxSessionBytes = 4 * maxBytes;
 
 /** Returns a function that counts the bytes that a server has sent in a session. It throws McpProblem above the limit. */
 export function createSessionLimit(): (bytes: number) => void {
   let received = 0;
   return (bytes) => {
     received += bytes;
-    if (received > mostSessionBytes) throw new McpProblem('answered with more than 16 MB in all');
+    if (received > maxSessionBytes) throw new McpProblem('answered with more than 16 MB in all');
   };
 }
 
 /** Largest number of requests per session; a server can provoke some of them with requests of its own. */
-const mostRequests = 300;
+const maxRequests = 300;
 
 /** Creates the fetch of an MCP client: by checked addresses only, without redirects, and with bounded responses. */
 export function createMcpFetch({ egress, privateHosts, headers, signal, onProblem }: McpFetchOptions): FetchLike {
@@ -47,7 +47,7 @@ export function createMcpFetch({ egress, privateHosts, headers, signal, onProble
         const bytes = Buffer.from(chunk);
         size += bytes.length;
         count(bytes.length);
-        if (size > mostBytes) throw new McpProblem('answered with more than 4 MB');
+        if (size > maxBytes) throw new McpProblem('answered with more than 4 MB');
         const problem = scan(bytes);
         if (problem !== null) throw new McpProblem(`answered with JSON that ${problem}`);
         yield bytes;
@@ -62,7 +62,7 @@ export function createMcpFetch({ egress, privateHosts, headers, signal, onProble
     // the stream of the server's own messages, which are not used
     if (method === 'GET') return new Response(null, { status: 405 });
     requests += 1;
-    if (requests > mostRequests) throw new McpProblem('asked for too many answers');
+    if (requests > maxRequests) throw new McpProblem('asked for too many answers');
     const address = parseWebhookAddress(String(input), privateHosts, 'DOCKET_PRIVATE_HOSTS of the worker');
     if (!address.ok) throw new McpProblem(`is not reached. ${address.problem.replace(/\.$/, '')}`);
     const sent = new Headers(own);

@@ -74,8 +74,8 @@ const listTimeoutMs = 10_000;
 /** Includes the start of a command, which may download its program. */
 const startTimeoutMs = 60_000;
 const endTimeoutMs = 1_000;
-const mostPages = 20;
-const mostTools = 300;
+const maxPages = 20;
+const maxTools = 300;
 
 /** Connects to a server and lists its tools. */
 export async function openMcpSession(access: McpAccess, request: SessionRequest): Promise<McpSession> {
@@ -134,7 +134,7 @@ export async function openMcpSession(access: McpAccess, request: SessionRequest)
       }
       cursor = listed.nextCursor;
       if (cursor === undefined) return tools;
-      if (page === mostPages || tools.size > mostTools) throw new McpProblem('lists too many tools');
+      if (page === maxPages || tools.size > maxTools) throw new McpProblem('lists too many tools');
     }
   }
 

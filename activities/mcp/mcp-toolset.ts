@@ -5,7 +5,7 @@ import { ToolProblem } from '../tools/tool-problem.ts';
 import type { PinnedTool } from './pinned-tools.ts';
 
 /** Most tools that are kept, of all jobs of this worker. */
-const mostKept = 1_000;
+const maxKept = 1_000;
 
 /** Returns the pinned tools of a turn. */
 export type McpToolset = (pinned: readonly PinnedTool[]) => Toolset;
@@ -25,7 +25,7 @@ export function createMcpToolset(traceTools: (toolset: Toolset) => Toolset = (to
       return tool;
     });
     for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break;
+      if (kept.size <= maxKept) break;
       kept.delete(oldest);
     }
     return Object.assign({}, ...tools);

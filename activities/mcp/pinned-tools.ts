@@ -46,12 +46,12 @@ export interface PinDeps extends McpAccess {
   secrets: KnownSecrets;
 }
 
-const mostTools = 128;
+const maxTools = 128;
 /** Longest definitions of all tools together, in characters: the model reads them in every call. */
-const mostCharacters = 200_000;
-const longestDescription = 2_000;
+const maxCharacters = 200_000;
+const maxDescriptionLength = 2_000;
 /** Longest part of a tool's name in a notice. */
-const longestName = 64;
+const maxNameLength = 64;
 const openTimeoutMs = 20_000;
 /** For a server that runs as a command, which may download its program first. */
 const startTimeoutMs = 90_000;
@@ -79,7 +79,7 @@ export async function pinTools(
     for (const tool of tools) {
       const masked = { ...tool, ...maskedTexts(tool, secrets.mask) };
       characters += JSON.stringify(masked).length;
-      if (characters <= mostCharacters && pinned.tools.length < mostTools) pinned.tools.push(masked);
+      if (characters <= maxCharacters && pinned.tools.length < maxTools) pinned.tools.push(masked);
       else notice.push(`${tool.tool} is left out, because the tools of all servers are too many`);
     }
     if (notice.length === 0) continue;
@@ -131,13 +131,13 @@ function pinnedOf(server: McpServer, tools: ReadonlyMap<string, ServerTool>): Li
       found.problems.push(called(error.message, name));
     }
   }
-  found.tools.sort((one, other) => (one.name < other.name ? -1 : 1));
+  found.tools.sort((a, b) => (a.name < b.name ? -1 : 1));
   return found;
 }
 
 /** Adds the name of a tool to a problem, unless it cannot be shown. */
 function called(problem: string, name: string): string {
-  return /^[!-~][ -~]*$/.test(name) ? `${problem}: ${name.slice(0, longestName)}` : problem;
+  return /^[!-~][ -~]*$/.test(name) ? `${problem}: ${name.slice(0, maxNameLength)}` : problem;
 }
 
 function pinnedTool(
@@ -163,21 +163,21 @@ function pinnedTool(
 }
 
 function maskedTexts({ description, inputSchema }: PinnedTool, mask: (text: string) => string) {
-  const text = mask(description).slice(0, longestDescription).toWellFormed();
+  const text = mask(description).slice(0, maxDescriptionLength).toWellFormed();
   return { description: text, inputSchema: jsonSchema.parse(maskDeep(inputSchema, mask)) };
 }
 
-const mostDetail = 500;
+const maxDetailLength = 500;
 
 /** Cut once it is redacted, because half a secret is not recognized. */
 function shownDetail(detail: string): string {
-  return detail.slice(-mostDetail).trim().toWellFormed();
+  return detail.slice(-maxDetailLength).trim().toWellFormed();
 }
 
-const mostListed = 5;
+const maxListed = 5;
 
 function listOf(problems: string[]): string {
   const different = [...new Set(problems)];
-  const more = different.length - mostListed;
-  return [...different.slice(0, mostListed), ...(more > 0 ? [`and ${more} more problems`] : [])].join('; ');
+  const more = different.length - maxListed;
+  return [...different.slice(0, maxListed), ...(more > 0 ? [`and ${more} more problems`] : [])].join('; ');
 }

@@ -56,7 +56,7 @@ export async function keepPackages(
 ): Promise<void> {
   if ((await readdir(home)).length === 0) return;
   const { signal } = request;
-  const folder = await layerFiles.begin();
+  const folder = await layerFiles.createFolder();
   try {
     const added = async () => ({ paths: [], excluded: [] });
     await packLayer(sandbox, { ...request, workspace: { path: tree, home, added }, folder });

@@ -49,7 +49,7 @@ const channelPoint = '/.docket-mcp';
 /** Time for a server to exit after its standard input was closed. */
 const exitMs = 1_000;
 /** Last output that is kept, in bytes. */
-const mostDetail = 64 * 1024;
+const maxDetailLength = 64 * 1024;
 
 /** A server that runs as a command, until disposed of. */
 export type ServerProcess = Awaited<ReturnType<typeof startServer>>;
@@ -148,7 +148,7 @@ async function openPipe(path: string, use: 'read' | 'write'): Promise<Socket> {
 }
 
 function problemOfEnd({ exitCode, stopped, output }: CommandEnd): McpProblem {
-  const detail = cleanOutput(Buffer.concat([output.head, output.tail]).subarray(-mostDetail)).trim();
+  const detail = cleanOutput(Buffer.concat([output.head, output.tail]).subarray(-maxDetailLength)).trim();
   return new McpProblem(stopped === null ? `exited with code ${exitCode}` : stopReasons[stopped], { detail });
 }
 

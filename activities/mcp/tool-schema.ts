@@ -10,10 +10,10 @@ export interface ToolSchema {
   isPartial: boolean;
 }
 
-const mostNodes = 500;
-const deepest = 12;
-const mostChoices = 100;
-const longestText = 1_000;
+const maxNodes = 500;
+const maxDepth = 12;
+const maxChoices = 100;
+const maxTextLength = 1_000;
 /** Providers reject a request with other names. */
 const propertyName = /^[A-Za-z0-9_.-]{1,64}$/;
 const typeNames = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;
@@ -39,7 +39,7 @@ export function toolSchema(schema: unknown): ToolSchema {
   /** Merges what a node refers to, and `allOf`, into it. `open` has the references that lead to it. */
   function resolved(given: unknown, open: ReadonlySet<string>): { node: Node; open: ReadonlySet<string> } {
     nodes += 1;
-    if (nodes > mostNodes) throw tooComplex();
+    if (nodes > maxNodes) throw tooComplex();
     const { $ref: ref, allOf, ...own } = recordOf(given);
     const parts = listOf(allOf).map((part) => resolved(part, open));
     // a schema that contains itself ends here with one that accepts anything
@@ -65,7 +65,7 @@ export function toolSchema(schema: unknown): ToolSchema {
   }
 
   function schemaOf(given: unknown, before: ReadonlySet<string>, depth: number): JSONSchema7 {
-    if (depth > deepest) throw tooComplex();
+    if (depth > maxDepth) throw tooComplex();
     const { node, open } = resolved(given, before);
     const types = typesOf(node);
     const choices = choicesOf(node).map((choice) => schemaOf(choice, open, depth + 1));
@@ -124,13 +124,13 @@ function definitionAt(schema: unknown, ref: string): unknown {
 }
 
 /** Returns the intersection of two nodes. For most keywords, the first node that has one decides. */
-function bothOf(one: Node, other: Node): Node {
-  const properties = joined([one, other], 'allOf');
+function bothOf(a: Node, b: Node): Node {
+  const properties = joined([a, b], 'allOf');
   return {
-    ...other,
-    ...one,
+    ...b,
+    ...a,
     ...(properties !== null && { properties }),
-    required: [...requiredOf(one), ...requiredOf(other)],
+    required: [...requiredOf(a), ...requiredOf(b)],
   };
 }
 
@@ -150,7 +150,7 @@ function eitherOf(choices: Node[]): Node {
 function joined(nodes: Node[], combine: 'allOf' | 'anyOf'): Node | null {
   const fields = nodes.flatMap(({ properties }) => Object.entries(recordOf(properties)));
   const byName = Map.groupBy(fields, ([name]) => name);
-  if (byName.size > mostNodes) throw tooComplex();
+  if (byName.size > maxNodes) throw tooComplex();
   if (byName.size === 0) return null;
   return Object.fromEntries(
     [...byName].map(([name, entries]) => {
@@ -224,17 +224,17 @@ function isUsual(name: string): boolean {
 }
 
 function described({ description }: Node): JSONSchema7 {
-  return typeof description === 'string' ? { description: description.slice(0, longestText).toWellFormed() } : {};
+  return typeof description === 'string' ? { description: description.slice(0, maxTextLength).toWellFormed() } : {};
 }
 
 function isScalar(value: unknown): value is string | number | boolean | null {
-  if (typeof value === 'string') return value.length <= longestText && value.isWellFormed();
+  if (typeof value === 'string') return value.length <= maxTextLength && value.isWellFormed();
   return value === null || typeof value === 'boolean' || Number.isFinite(value);
 }
 
 /** Returns the beginning of a list, or an empty one for another value. */
 function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value.slice(0, mostChoices) : [];
+  return Array.isArray(value) ? value.slice(0, maxChoices) : [];
 }
 
 function isRecord(value: unknown): value is Node {

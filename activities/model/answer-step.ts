@@ -100,9 +100,9 @@ export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
   }
 }
 
-function sumOf(one: TokenUsage, other: TokenUsage): TokenUsage {
+function sumOf(a: TokenUsage, b: TokenUsage): TokenUsage {
   return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
   };
 }

@@ -66,12 +66,12 @@ export interface AskModelDeps {
 
 const noImages: ReadImages = () => Promise.resolve(new Map());
 /** Longest accepted answer, in characters: more than 128,000 tokens. */
-const longestAnswer = 600_000;
+const maxAnswerLength = 600_000;
 /** Largest number of calls of one answer that are run. */
-const mostCalls = 100;
+const maxCalls = 100;
 /** An answer with more calls is rejected. */
-const mostCallsSent = 1_000;
-const tooManyCalls = `Not run: an answer may have at most ${mostCalls} calls. Continue with the results of the others.`;
+const maxCallsSent = 1_000;
+const tooManyCalls = `Not run: an answer may have at most ${maxCalls} calls. Continue with the results of the others.`;
 
 /**
  * Creates the only function that calls a job's model: one request, without retries. Errors: ModelCallError,
@@ -131,7 +131,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
           streamed += part.delta.length;
           if (scan(Buffer.from(part.delta)) !== null) throw tooLong();
         }
-        if (streamed > longestAnswer || called > mostCallsSent) throw tooLong();
+        if (streamed > maxAnswerLength || called > maxCallsSent) throw tooLong();
         if (part.type === 'text-delta') onText?.(part.text);
         if (part.type === 'error') throw part.error;
         if (part.type === 'abort') throw new UnusableAnswerError('The answer ended early.');
@@ -147,7 +147,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       if (problem !== null) throw problem;
       const content = answer.response.messages.find(({ role }) => role === 'assistant')?.content ?? [];
       const receivedCharacters = JSON.stringify(content).length;
-      if (receivedCharacters > longestAnswer) throw tooLong();
+      if (receivedCharacters > maxAnswerLength) throw tooLong();
       const length = { sentCharacters: lengthOf(question), receivedCharacters };
       const details = usedTokens(reportedUsage(usage), length);
       return {
@@ -157,7 +157,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
           content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
           text,
           toolCalls: toolCalls.map((call, position) =>
-            position < mostCalls ? storedCall(call, toolset) : { ...callOf(call), invalid: tooManyCalls },
+            position < maxCalls ? storedCall(call, toolset) : { ...callOf(call), invalid: tooManyCalls },
           ),
         },
         finishReason,

@@ -12,7 +12,7 @@ import { offeredTools } from '../tools/toolset.ts';
 import { systemPrompt } from './agent-prompt.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import type { Conversation, ConversationCall } from './transcript/conversation.ts';
-import { createLiveText, type SpokenText } from './live-text.ts';
+import { createLiveText, type StreamedText } from './live-text.ts';
 import { modelToAsk } from './fallback.ts';
 import { isContextOverflow, isRejectedContent } from './model-failures.ts';
 import { imagesIn, type ReadImages } from './images.ts';
@@ -41,7 +41,7 @@ export interface StepAnswer {
   /** The conversation that was sent; a compaction may have shortened it. */
   transcript: Transcript;
   /** Null when the text was too long to stream. */
-  text: SpokenText | null;
+  text: StreamedText | null;
 }
 
 /** Sends a claimed step to the job's model, or to a fallback while that is down. */

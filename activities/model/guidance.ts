@@ -32,7 +32,7 @@ interface GuidanceCall {
 export type AddGuidance = (call: GuidanceCall) => Promise<boolean>;
 
 /** Largest number of notes; more would leave no room for the work. The first ones that the agent reaches count. */
-const mostNotes = 8;
+const maxNotes = 8;
 
 /**
  * Creates the function that shows the agent the guidance of a folder once it works there: in files that a prompt names
@@ -46,7 +46,7 @@ export function createGuidance(deps: GuidanceDeps): AddGuidance {
       transcript.notes.map(({ kind }) => kind).filter((kind) => kind.startsWith('guidance:')),
     );
     const nearest = nearestOf(placesIn(transcript), folders);
-    const due = nearest.filter((path) => !known.has(kindOf(path))).slice(0, Math.max(0, mostNotes - known.size));
+    const due = nearest.filter((path) => !known.has(kindOf(path))).slice(0, Math.max(0, maxNotes - known.size));
     let hasNewGuidance = false;
     for (const path of due) {
       const at = { access: await access.repositoryOf(job, signal), commit: baseOf(job).commit, path };

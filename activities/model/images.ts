@@ -12,7 +12,7 @@ export type ReadImages = (hashes: readonly string[]) => Promise<ReadonlyMap<stri
 const provider = 'docket';
 
 /** Returns a message of a person, with its images by reference. Without any, the content is the text alone. */
-export function saidWith({ prompt, images = [] }: Pick<Prompt, 'prompt' | 'images'>): UserModelMessage {
+export function userMessageOf({ prompt, images = [] }: Pick<Prompt, 'prompt' | 'images'>): UserModelMessage {
   if (images.length === 0) return { role: 'user', content: prompt };
   return { role: 'user', content: [{ type: 'text', text: prompt }, ...images.map(partOf)] };
 }

@@ -36,7 +36,7 @@ interface TurnStart {
 const guidanceFiles = ['AGENTS.md', 'CLAUDE.md'];
 /** Largest part of the file in the root, and of one in a folder, in characters. */
 const maxBytes = { root: 16 * 1024, folder: 8 * 1024 };
-const mostFolders = 500;
+const maxFolders = 500;
 const plainPath = /^[^\p{C}\p{Zl}\p{Zp}]{1,300}$/u;
 
 /**
@@ -108,7 +108,7 @@ async function readRepository(
   const files = await deps.workspaces.findFiles({ ...access, commit, names: [...guidanceFiles, skillFileName] });
   const found = preferred(files.filter((path) => plainPath.test(path)));
   const file = guidanceFiles.find((name) => found.includes(name)) ?? 'AGENTS.md';
-  const folders = found.filter((path) => path.includes('/')).slice(0, mostFolders);
+  const folders = found.filter((path) => path.includes('/')).slice(0, maxFolders);
   const text = found.includes(file) ? await readGuidance(deps, { access, commit, path: file }) : null;
   return { ...noInstructions, text, file, folders, commit, skills: await skillsIn(deps, { access, commit, files }) };
 }
@@ -128,5 +128,5 @@ export async function readGuidance(
   deps: { workspaces: Pick<Workspaces, 'readFile'>; maskSecrets(text: string): string },
   at: { access: RepositoryAccess; commit: string; path: string },
 ): Promise<string | null> {
-  return readBeginning(deps, { ...at, most: at.path.includes('/') ? maxBytes.folder : maxBytes.root });
+  return readBeginning(deps, { ...at, max: at.path.includes('/') ? maxBytes.folder : maxBytes.root });
 }

@@ -7,11 +7,11 @@ import { maskDeep } from '../../lib/redaction/known-secrets.ts';
 type Redact = (text: string) => string;
 
 /** Below the limit of an event (16 KB), with room for the database's form of JSON. */
-const mostBytes = 12_000;
-const mostFiles = 50;
-const longestOutput = 1_000;
+const maxBytes = 12_000;
+const maxFiles = 50;
+const maxOutputLength = 1_000;
 /** Longest line with two quoted paths. */
-const longestLine = 40_000;
+const maxLineLength = 40_000;
 
 export interface AnswerCost {
   usage: TokenUsage;
@@ -39,7 +39,7 @@ export function eventsOfAnswer(answer: AnswerCost & { toolCalls: ToolCall[] }, r
 export function eventsOfResults(results: ToolResult[], snapshot: Snapshot | null, redact: Redact): NewJobEvent[] {
   const events = results.map(({ toolCallId, toolName, output, isError }): NewJobEvent => {
     // redacted first, because truncation could split a secret
-    const text = redact(output.slice(0, 4 * longestOutput)).slice(0, longestOutput);
+    const text = redact(output.slice(0, 4 * maxOutputLength)).slice(0, maxOutputLength);
     const call = { toolCallId: short(redact(toolCallId)), toolName: short(redact(toolName)), isError };
     return { type: 'tool-result', data: { ...call, output: text, characters: output.length } };
   });
@@ -53,23 +53,23 @@ function diffOf({ patch, changedFiles, additions, deletions }: Snapshot, redact:
   // no line of a file begins like a heading, because each has a mark before it
   for (
     let at = patch.startsWith(heading) ? 0 : patch.indexOf(`\n${heading}`) + 1;
-    at < patch.length && patch.startsWith(heading, at) && files.length < mostFiles;
+    at < patch.length && patch.startsWith(heading, at) && files.length < maxFiles;
     at = patch.indexOf(`\n${heading}`, at) + 1 || patch.length
   ) {
     const end = patch.indexOf('\n', at);
-    const line = patch.slice(at, Math.min(end === -1 ? patch.length : end, at + longestLine));
+    const line = patch.slice(at, Math.min(end === -1 ? patch.length : end, at + maxLineLength));
     const [, path = ''] = /^diff --git "?a\/.*? "?b\/(.*?)"?$/s.exec(line) ?? [];
     files.push(redact(path).slice(0, 200));
   }
-  while (bytesOf(files) > mostBytes) files.pop();
+  while (bytesOf(files) > maxBytes) files.pop();
   return { changedFiles, additions: additions ?? 0, deletions: deletions ?? 0, files };
 }
 
 /** Returns a JSON value whose texts are truncated until it fits into an event. */
 function fitted(value: unknown): unknown {
-  for (const longest of [Number.POSITIVE_INFINITY, 4_000, 1_000, 200, 50]) {
-    const cut = maskDeep(value, (text) => (text.length > longest ? `${text.slice(0, longest)}…` : text));
-    if (bytesOf(cut) <= mostBytes) return cut;
+  for (const maxLength of [Number.POSITIVE_INFINITY, 4_000, 1_000, 200, 50]) {
+    const cut = maskDeep(value, (text) => (text.length > maxLength ? `${text.slice(0, maxLength)}…` : text));
+    if (bytesOf(cut) <= maxBytes) return cut;
   }
   return '…';
 }

@@ -5,7 +5,7 @@ import { todoItemsOf } from '../tools/toolset.ts';
 export const emptyLedger: Ledger = { read: {}, changed: [], todo: [] };
 
 /** Largest number of entries; the oldest are removed first. */
-const mostFiles = 200;
+const maxFiles = 200;
 const changing = new Set(['write', 'edit', 'multi_edit', 'delete', 'move']);
 
 /** Returns the files read, with their etags, the files changed, and the todo list after further steps. */
@@ -30,8 +30,8 @@ export function ledgerAfter(before: Ledger, steps: StepRow[]): Pick<Ledger, 'rea
     }
   }
   return {
-    read: Object.fromEntries([...read].slice(-mostFiles)),
-    changed: [...changed].slice(-mostFiles),
+    read: Object.fromEntries([...read].slice(-maxFiles)),
+    changed: [...changed].slice(-maxFiles),
     todo,
   };
 }

@@ -14,16 +14,16 @@ export interface LiveTextDeps {
   intervalMs?: number;
 }
 
-export interface SpokenText {
+export interface StreamedText {
   /** Text that is not appended yet; null when unknown. */
   rest: LiveChunk[] | null;
   whole: LiveChunk[];
 }
 
 /** In UTF-16 code units: an event of this length fits its limit whatever the characters are. */
-const longestChunk = 2_000;
+const maxChunkLength = 2_000;
 /** Longest text that is redacted while it streams; the beginning of a possible secret is examined repeatedly. */
-const longestText = 64_000;
+const maxTextLength = 64_000;
 
 /**
  * Appends at most once per interval. A database failure does not affect the model call: the text waits for the next
@@ -48,7 +48,7 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
     offset += text.length;
   }
 
-  const isLong = () => length > longestText;
+  const isLong = () => length > maxTextLength;
 
   function take(): void {
     const text = raw;
@@ -91,7 +91,7 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
       if (timer === null && !isRefused && !isLong() && delta !== '') schedule();
     },
     /** Stops appending. Returns null when the text is too long to stream; it is then sent as a whole. */
-    async end(): Promise<SpokenText | null> {
+    async end(): Promise<StreamedText | null> {
       isEnding = true;
       if (timer !== null) clearTimeout(timer);
       await running;
@@ -105,5 +105,5 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
 
 /** Cuts a text into the chunks that events hold; `offset` is its position within the attempt. */
 export function liveChunksOf(text: string, offset = 0): LiveChunk[] {
-  return Array.from(textChunks(text, longestChunk), (chunk) => ({ ...chunk, offset: offset + chunk.offset }));
+  return Array.from(textChunks(text, maxChunkLength), (chunk) => ({ ...chunk, offset: offset + chunk.offset }));
 }

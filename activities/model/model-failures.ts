@@ -51,7 +51,7 @@ export function isUnanswerable(error: unknown): boolean {
 
 /** Failures of one call before the provider counts as down; with backoff, about two minutes. */
 const toleratedFailures = 7;
-const longestWaitMs = 3_600_000;
+const maxWaitMs = 3_600_000;
 /** Refusals: the same request gets the same response. */
 const finalStatuses = new Set([400, 401, 402, 403, 404, 405, 406, 410, 413, 415, 422, 451]);
 /** The provider has no such model, or no longer. */
@@ -121,7 +121,7 @@ export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
 }
 
 /** Longest wait that a provider may request before a fallback is used. */
-const longestWaitForModel = 60_000;
+const maxModelWaitMs = 60_000;
 
 export interface ModelOutage {
   model: string;
@@ -143,14 +143,14 @@ export function outageOf(error: unknown): ModelOutage | null {
     return { model, isGone: true, isCertain: true };
   const { category, retryAfterMs } = verdictOfModelFailure(error);
   if (category !== FailureType.ModelUnavailable) return null;
-  return { model, isGone: false, isCertain: isLate || (retryAfterMs ?? 0) > longestWaitForModel };
+  return { model, isGone: false, isCertain: isLate || (retryAfterMs ?? 0) > maxModelWaitMs };
 }
 
 function retryAfterOf({ responseHeaders }: APICallError): number | null {
   const milliseconds = Number(responseHeaders?.['retry-after-ms'] ?? Number.NaN);
-  if (milliseconds >= 0) return Math.min(milliseconds, longestWaitMs);
+  if (milliseconds >= 0) return Math.min(milliseconds, maxWaitMs);
   const waitMs = readRetryAfter(responseHeaders?.['retry-after']);
-  return waitMs === null ? null : Math.min(waitMs, longestWaitMs);
+  return waitMs === null ? null : Math.min(waitMs, maxWaitMs);
 }
 
 function refused(message: string): Verdict {

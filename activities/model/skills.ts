@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
-import { longestGuidance, mostSkills, skillDescriptionSchema, skillNameSchema } from '../../lib/inputs/guidance.ts';
+import { maxGuidanceLength, maxSkills, skillDescriptionSchema, skillNameSchema } from '../../lib/inputs/guidance.ts';
 import { readFrontMatter } from '../../search/read/front-matter.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
@@ -33,10 +33,10 @@ export async function skillsIn(
   { access, commit, files }: { access: RepositoryAccess; commit: string; files: string[] },
 ): Promise<Skill[]> {
   const rank = (path: string) => skillFolders.indexOf(skillPath.exec(path)?.[1] ?? '');
-  const paths = files.filter((path) => rank(path) !== -1).toSorted((one, other) => rank(one) - rank(other));
+  const paths = files.filter((path) => rank(path) !== -1).toSorted((a, b) => rank(a) - rank(b));
   const skills = new Map<string, Skill>();
-  for (const path of paths.slice(0, mostSkills.repository)) {
-    const text = await readBeginning(deps, { access, commit, path, most: longestGuidance });
+  for (const path of paths.slice(0, maxSkills.repository)) {
+    const text = await readBeginning(deps, { access, commit, path, max: maxGuidanceLength });
     const parsed = describedSchema.safeParse(describedIn(path, text ?? ''));
     if (parsed.success && !skills.has(parsed.data.name)) skills.set(parsed.data.name, { ...parsed.data, path });
   }
@@ -74,7 +74,7 @@ export function createSkillReader(
       const contents = z.record(z.string(), z.string()).safeParse(await effects.newest({ ...ref, effect: 'skills' }));
       return contents.data?.[name] ?? '';
     }
-    const text = await readBeginning(deps, { access, commit: commit ?? '', path, most: longestGuidance });
+    const text = await readBeginning(deps, { access, commit: commit ?? '', path, max: maxGuidanceLength });
     return readFrontMatter(text ?? '').body.trim();
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Budgets, CallLimit, Refusal } from '../../db/for-worker/budgets.ts';
 import type { PriceBook, PricedUsage } from '../../models/prices.ts';
-import { likelyTokens, lostTokens, mostTokensOf } from '../../models/used-tokens.ts';
+import { likelyTokens, lostTokens, maxTokensOf } from '../../models/used-tokens.ts';
 import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
@@ -22,12 +22,12 @@ export interface SpendingDeps {
 }
 
 /** The step that an attempt holds. */
-export type HeldStep = StepRef & { fence: number };
+export type ClaimedStep = StepRef & { fence: number };
 
 type ModelChoice = 'model' | 'models' | 'reasoningEffort' | 'maxOutputTokens';
 
 export interface PaidCall {
-  step: HeldStep;
+  step: ClaimedStep;
   job: Pick<JobWithProject, 'projectId' | 'project' | ModelChoice>;
   question: Omit<ModelQuestion, 'confirm' | ModelChoice>;
 }
@@ -36,10 +36,10 @@ export interface PaidCall {
 export type AskPaid = (call: PaidCall) => Promise<ModelAnswer>;
 
 /** Longest answer of any hosted model, in tokens. */
-const mostOutputTokens = 128_000;
+const outputTokenLimit = 128_000;
 const blind = 'is not shown, because this model cannot see images';
 /** After this time Temporal handles the wait by retrying. */
-const patienceMs = 5 * 60_000;
+const maxWaitMs = 5 * 60_000;
 
 /**
  * Creates the only way to a paid call. A call is admitted while budget is left, so a limit is exceeded by at most one
@@ -57,7 +57,7 @@ export function createSpending(deps: SpendingDeps): AskPaid {
     const lengthWith = (receivedCharacters: number) => ({ sentCharacters: characters, receivedCharacters });
     const begun = { ...step, micros: costOf(likelyTokens(lengthWith(0))), limit };
     const confirm = async () => {
-      const deadline = Date.now() + patienceMs;
+      const deadline = Date.now() + maxWaitMs;
       for (let pauseMs = waitMs; ; pauseMs = Math.min(2 * pauseMs, 10 * waitMs)) {
         const start = await leases.begin(begun);
         if (start.kind === 'begun') return;
@@ -89,14 +89,14 @@ export function createSpending(deps: SpendingDeps): AskPaid {
     };
     if (Object.values(budgets).every((micros) => micros === null)) return null;
     // whichever model answers
-    const mostMicros = Math.max(...job.models.map((model) => mostCostOf({ ...job, model }, characters)));
-    return mostMicros === 0 ? null : { projectId: job.projectId, budgets, mostMicros };
+    const maxMicros = Math.max(...job.models.map((model) => maxCostOf({ ...job, model }, characters)));
+    return maxMicros === 0 ? null : { projectId: job.projectId, budgets, maxMicros };
   }
 
   /** Throws the failure that ends a turn when the model has no price. */
-  function mostCostOf(job: PaidCall['job'], characters: number): number {
+  function maxCostOf(job: PaidCall['job'], characters: number): number {
     const { model } = job;
-    const inputTokens = mostTokensOf(characters);
+    const inputTokens = maxTokensOf(characters);
     const outputTokens = Math.min(outputLimitOf(job), prices.windowOf(model));
     const usage = { inputTokens, cachedInputTokens: 0, cacheWriteTokens: inputTokens, outputTokens };
     const micros = prices.costMicrosOf(model, usage);
@@ -108,7 +108,7 @@ export function createSpending(deps: SpendingDeps): AskPaid {
 /** Returns the most tokens of an answer. Anthropic's models with a thinking budget think beyond the limit that they are sent. */
 function outputLimitOf({ model, reasoningEffort, maxOutputTokens }: PaidCall['job']): number {
   const isExact = reasoningEffort === null || !model.startsWith('anthropic/');
-  return isExact && maxOutputTokens !== null ? maxOutputTokens : mostOutputTokens;
+  return isExact && maxOutputTokens !== null ? maxOutputTokens : outputTokenLimit;
 }
 
 /** Returns the lower of two limits, of which either may be missing. */

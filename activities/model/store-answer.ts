@@ -8,7 +8,7 @@ import type { PriceBook } from '../../models/prices.ts';
 import type { ModelCall, TokenUsage } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';
 import type { StepAnswer } from './ask-step.ts';
-import { liveChunksOf, type LiveChunk, type SpokenText } from './live-text.ts';
+import { liveChunksOf, type LiveChunk, type StreamedText } from './live-text.ts';
 import { scrubAnswer } from './transcript/scrub-answer.ts';
 
 export interface StoreAnswerDeps {
@@ -36,7 +36,7 @@ export type StoreAnswer = (
   signal: AbortSignal,
 ) => Promise<AnsweredStep & { start: ToolStart }>;
 
-const patienceMs = 60_000;
+const maxWaitMs = 60_000;
 const retryMs = 250;
 
 export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): StoreAnswer {
@@ -84,7 +84,7 @@ export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): 
  * only its confirmation was lost, `store` returns null.
  */
 async function untilStored<Stored>(store: () => Promise<Stored>, signal: AbortSignal): Promise<Stored> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + maxWaitMs;
   for (;;) {
     try {
       return await store();
@@ -96,7 +96,7 @@ async function untilStored<Stored>(store: () => Promise<Stored>, signal: AbortSi
 }
 
 /** Returns the events that watchers lack, or all of them again if another attempt has started meanwhile. */
-function eventsOf({ rest, whole }: SpokenText, attempt: number, calls: NewJobEvent[]): StepAnswerEvents {
+function eventsOf({ rest, whole }: StreamedText, attempt: number, calls: NewJobEvent[]): StepAnswerEvents {
   const textOf = (chunk: LiveChunk): NewJobEvent => ({ type: 'text', data: { attempt, ...chunk } });
   const anew: NewJobEvent[] = [{ type: 'step-start', data: { attempt } }, ...whole.map(textOf), ...calls];
   return { attempt, ours: rest === null ? anew : [...rest.map(textOf), ...calls], overtaken: anew };

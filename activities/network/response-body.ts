@@ -13,7 +13,7 @@ export const acceptedEncodings = 'gzip, deflate, br';
  * Reads a body up to a limit, which counts for what is sent and for what it expands to, and closes the connection. Errors:
  * BodyError, the connection's own.
  */
-export async function readBody(response: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
+export async function readBody(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const decoder = decoderOf(encoding);
   if (decoder === undefined) {
@@ -28,7 +28,7 @@ export async function readBody(response: IncomingMessage, mostBytes: number): Pr
     for await (const chunk of body) {
       const bytes = Buffer.from(chunk);
       size += bytes.length;
-      if (size > mostBytes) throw new BodyError(`has more than ${mostBytes / 1e6} MB`);
+      if (size > maxBytes) throw new BodyError(`has more than ${maxBytes / 1e6} MB`);
       chunks.push(bytes);
     }
   } finally {

@@ -31,7 +31,7 @@ export interface WebhookSenderOptions {
   resolve?: Resolve;
 }
 
-const mostBodyBytes = 16 * 1024;
+const maxBodyBytes = 16 * 1024;
 
 export type WebhookSender = ReturnType<typeof createWebhookSender>;
 
@@ -56,7 +56,7 @@ export function createWebhookSender(options: WebhookSenderOptions) {
             headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
             agent: false, // a separate connection, so that the checked address is the one it uses
             signal: AbortSignal.any([signal, timeout]),
-            maxHeaderSize: mostBodyBytes,
+            maxHeaderSize: maxBodyBytes,
             ...(isAllowedHost(address, allowedHosts) ? {} : { lookup: publicLookup }),
           },
         });
@@ -88,12 +88,12 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
     for await (const chunk of response) {
       chunks.push(Buffer.from(chunk));
       size += chunks.at(-1)?.length ?? 0;
-      if (size >= mostBodyBytes) break; // leaving the loop closes the connection
+      if (size >= maxBodyBytes) break; // leaving the loop closes the connection
     }
   } catch {
     // the receiver closed the connection or was too slow
   }
-  return Buffer.concat(chunks).subarray(0, mostBodyBytes).toString();
+  return Buffer.concat(chunks).subarray(0, maxBodyBytes).toString();
 }
 
 const certificateCode = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/;

@@ -25,7 +25,7 @@ import { readPullRequestTemplate } from './pull-request-template.ts';
 import { turnEnded } from '../job/turn-watch.ts';
 import { readWrittenTexts } from './written-texts.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
-import { isOver, standingOf } from './pull-request-state.ts';
+import { isOver, refreshState } from './pull-request-state.ts';
 
 export interface PublisherDeps {
   jobs: Pick<WorkerJobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'publishedText' | 'prompts'>;
@@ -101,8 +101,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     }
     const { checkCommand: command } = await access.projectOf(job);
     const report = await checkOf({ effects, context }, { ref, tree: snapshot.tree, command });
-    const standing = await standingOf(deps, work);
-    const current = { ...work, job: { ...job, ...standing } };
+    const refreshed = await refreshState(deps, work);
+    const current = { ...work, job: { ...job, ...refreshed } };
     const { summary, text } = await describeChange(current, given, report.check);
     const branch = job.branch !== null && !isOver(current.job) ? job.branch : branchOf(ref, text.title);
     return { summary, prLink: await publishChange({ ...current, text, report, branch, snapshot }), isChanged: true };

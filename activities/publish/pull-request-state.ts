@@ -3,7 +3,7 @@ import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { JobAccess } from '../job/job-access.ts';
 import type { JobWithProject } from '../job/granted-access.ts';
 
-export interface StandingDeps {
+export interface PullRequestStateDeps {
   branches: Pick<JobBranchStore, 'setPullRequestState'>;
   access: Pick<JobAccess, 'forgeOf'>;
 }
@@ -17,14 +17,14 @@ export function isOver({ prState }: Pick<JobRow, 'prState'>): boolean {
  * Returns the state that the pull request of a job has on its forge, and stores it: people may have ended it since the
  * turn began. Errors: ForgeError.
  */
-export async function standingOf(
-  { branches, access }: StandingDeps,
+export async function refreshState(
+  { branches, access }: PullRequestStateDeps,
   { job, signal }: { job: JobWithProject; signal: AbortSignal },
 ): Promise<Pick<JobRow, 'prState'>> {
   const { id: jobId, prId, prState, repository } = job;
   if (prId === null || isOver(job)) return { prState };
   const forge = await access.forgeOf(job);
-  const standing = await forge.pullRequestState({ repository, id: prId, signal });
-  await branches.setPullRequestState({ jobId, prId, ...standing });
-  return { prState: standing.state };
+  const pullRequest = await forge.pullRequestState({ repository, id: prId, signal });
+  await branches.setPullRequestState({ jobId, prId, ...pullRequest });
+  return { prState: pullRequest.state };
 }

@@ -11,8 +11,8 @@ export interface StoppedWork {
 /** Returns the message for a stopped turn: the reason, its usage, where its work is, and how to continue. */
 export function stoppedMessage({ message, published, usage }: StoppedWork): string {
   const { summary, prLink, isChanged } = published;
-  const hasBegun = usage.steps > 0 || prLink !== null;
-  const parts = hasBegun ? [message, usedSentence(usage), workSentence(prLink, isChanged), goOn] : [message];
+  const hasStarted = usage.steps > 0 || prLink !== null;
+  const parts = hasStarted ? [message, usedSentence(usage), workSentence(prLink, isChanged), goOn] : [message];
   return [parts.join(' '), summary.message].filter((part) => part !== '').join('\n\n');
 }
 

@@ -17,7 +17,7 @@ const inputFd = statusFd + 1;
 const folders = ['dev', 'proc', 'sys', 'run', 'tmp'];
 const openFiles = 1_024;
 /** In characters; podman does not clean up after a container if this path is longer. */
-const longestRunPath = 50;
+const maxRunPathLength = 50;
 /** Options of every container. The filter comes in an annotation, instead of the one that podman would make. */
 const options = [
   'run --rm --log-driver none --cgroups=disabled --oom-score-adj 500 --hostname job --no-hosts --passwd=false',
@@ -39,9 +39,9 @@ export async function createPodman(
 ): Promise<SandboxEngine> {
   const { architecture, root } = machine;
   const runFolder = join(directory, 'run');
-  if (runFolder.length > longestRunPath)
+  if (runFolder.length > maxRunPathLength)
     throw new NoSandboxError(
-      `podman needs a shorter path than ${runFolder}; set TMPDIR to a folder whose path is ${runFolder.length - longestRunPath} or more characters shorter`,
+      `podman needs a shorter path than ${runFolder}; set TMPDIR to a folder whose path is ${runFolder.length - maxRunPathLength} or more characters shorter`,
     );
   const settings = { containers: join(directory, 'containers.conf'), storage: join(directory, 'storage.conf') };
   await writeFile(settings.containers, containersSettings);

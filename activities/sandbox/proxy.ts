@@ -22,7 +22,7 @@ interface Target {
 }
 
 const usualLimits: ProxyLimits = { connections: 64, bytes: 2 ** 30, connectMs: 15_000, idleMs: 120_000 };
-const mostListed = 10;
+const maxListed = 10;
 const lookEveryMs = 100;
 /** Hop-by-hop headers (RFC 9110, 7.6.1), and headers that carry proxy credentials. */
 const hopHeaders = new Set([
@@ -94,7 +94,7 @@ export function serveProxy(listener: Server, { hosts, egress }: SandboxNetwork, 
   async function reach({ host, port }: Target): Promise<Socket> {
     const target = `${host.slice(0, 100)}:${port}`;
     if (!isRunHost(hosts, host, port)) {
-      if (refused.size < mostListed) refused.add(target);
+      if (refused.size < maxListed) refused.add(target);
       throw new Refusal(403, `Commands cannot reach ${target}, only ${hosts.join(', ')}.`);
     }
     if (reaching >= limits.connections) {
@@ -109,7 +109,7 @@ export function serveProxy(listener: Server, { hosts, egress }: SandboxNetwork, 
     } catch (error) {
       reaching -= 1;
       if (!(error instanceof PrivateAddressError)) throw new Refusal(502, `${target} cannot be reached.`);
-      if (refused.size < mostListed) refused.add(`${target} (a private address)`);
+      if (refused.size < maxListed) refused.add(`${target} (a private address)`);
       throw new Refusal(403, `${target} resolves to a private address.`);
     }
   }

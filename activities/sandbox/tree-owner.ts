@@ -14,9 +14,9 @@ interface KnownTree {
   folders: Map<string, KnownFolder>;
 }
 
-const mostTrees = 64;
+const maxTrees = 64;
 /** Longest path to visit, in bytes. Anything deeper was created by a command, and so by the user. */
-const longestPath = 3_800;
+const maxPathLength = 3_800;
 /** Two changes within one step of the file system's clock cannot be distinguished. */
 const clockStepNs = 20_000_000n;
 
@@ -34,7 +34,7 @@ export function createTreeOwner(): { give(tree: string, uid: number): void } {
     const folders: KnownTree['folders'] = new Map();
     const pending = [Buffer.from(tree).toString('latin1')];
     for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-      if (path.length > longestPath) continue;
+      if (path.length > maxPathLength) continue;
       const stat = ownedBy(uid, path);
       if (stat?.isDirectory() !== true) continue;
       const stamp = `${stat.dev}:${stat.ino}:${stat.ctimeNs}`;
@@ -48,7 +48,7 @@ export function createTreeOwner(): { give(tree: string, uid: number): void } {
     trees.delete(tree);
     trees.set(tree, { uid, folders });
     const [oldest] = trees.keys();
-    if (trees.size > mostTrees && oldest !== undefined) trees.delete(oldest);
+    if (trees.size > maxTrees && oldest !== undefined) trees.delete(oldest);
   }
 
   return { give };

@@ -17,7 +17,7 @@ const execute = promisify(execFile);
 const maxBuffer = 1 << 20;
 const bytesOfEntry = 1024;
 /** Longest path used directly; a folder with a longer one is opened, and its entries are reached from there. */
-const longestPath = 3_000;
+const maxPathLength = 3_000;
 /** A command that starts meanwhile waits for as many at each of its dozen messages. */
 const entriesPerTurn = 40;
 /** Space that a file system reserves for itself or for root. */
@@ -80,7 +80,7 @@ export async function sizeOfTree(
         continue;
       }
       let folder = next;
-      if (folder.length > longestPath) {
+      if (folder.length > maxPathLength) {
         const fd = openFolder(folder);
         if (fd === null) continue;
         opened.push(fd);

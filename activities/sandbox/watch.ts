@@ -41,7 +41,7 @@ export function watchCommand({ tree, folders, limits, group, firstPid, onExcess 
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   let usedAtLook = usedBytes(place);
-  let leastUsed = usedAtLook;
+  let minUsed = usedAtLook;
   let looksPastUnreadable = 0;
   let lookedAtMs = beganAtMs;
   let lookTookMs = 0;
@@ -68,11 +68,11 @@ export function watchCommand({ tree, folders, limits, group, firstPid, onExcess 
    * sockets, writing as much is enough: what others delete meanwhile hides that the disk has filled.
    */
   async function heldBytes(): Promise<number> {
-    leastUsed = Math.min(leastUsed, usedBytes(place));
+    minUsed = Math.min(minUsed, usedBytes(place));
     const pid = firstPid();
     if (pid === null) return 0;
     const { bytes, unreadable, inSockets, written } = await heldFiles(pid, place, () => isOver);
-    const added = Math.max(usedBytes(place) - leastUsed, inSockets > 0 ? written : 0);
+    const added = Math.max(usedBytes(place) - minUsed, inSockets > 0 ? written : 0);
     const mayBeFull = unreadable > 0 && added >= limits.diskBytes;
     looksPastUnreadable = mayBeFull ? looksPastUnreadable + 1 : 0;
     return bytes + (looksPastUnreadable > 1 ? unreadable * limits.diskBytes : 0);

@@ -3,8 +3,8 @@ import type { IndexGuard } from '../../db/for-worker/site-indexing.ts';
 import { findsExpected } from '../../search/query/finds-expected.ts';
 
 /** Lost questions that a refusal names. */
-const mostNamed = 3;
-const longestNamed = 100;
+const maxNamed = 3;
+const maxQuestionLength = 100;
 
 /**
  * Asks the questions of a guard in the current and in the new index, without a model. Returns why the new one is worse
@@ -29,9 +29,9 @@ export async function problemWithIndex(
     const findsNow = findsExpected(after, question, baseUrl);
     if (finds) foundBefore += 1;
     if (findsNow) foundAfter += 1;
-    if (finds && !findsNow) lost.push(`“${question.text.slice(0, longestNamed)}”`);
+    if (finds && !findsNow) lost.push(`“${question.text.slice(0, maxQuestionLength)}”`);
   }
   if (questions.length === 0 || (foundBefore - foundAfter) / questions.length <= margin) return null;
-  const more = lost.length > mostNamed ? ` and ${lost.length - mostNamed} more` : '';
-  return `The new index is not used, because it is worse: it finds what ${foundAfter} of the ${questions.length} questions of ${setName} expect, and the current one ${foundBefore}. It no longer does for ${lost.slice(0, mostNamed).join(', ')}${more}.`;
+  const more = lost.length > maxNamed ? ` and ${lost.length - maxNamed} more` : '';
+  return `The new index is not used, because it is worse: it finds what ${foundAfter} of the ${questions.length} questions of ${setName} expect, and the current one ${foundBefore}. It no longer does for ${lost.slice(0, maxNamed).join(', ')}${more}.`;
 }

@@ -11,7 +11,7 @@ const buildPrefix = 'build-';
 const hourMs = 60 * 60_000;
 const buildAbandonedAfterMs = 3 * hourMs;
 const keptUnusedMs = 3 * 24 * hourMs;
-const tidyEveryMs = hourMs;
+const cleanUpEveryMs = hourMs;
 
 export type SiteArtifacts = ReturnType<typeof createSiteArtifacts>;
 
@@ -23,12 +23,12 @@ export function createSiteArtifacts({
   directory: string;
   indexes: Pick<SiteIndexStore, 'download'>;
 }) {
-  let tidiedAt = 0;
+  let cleanedUpAt = 0;
 
   /** Opens a folder for one build; disposing of it deletes the folder. */
   async function openBuild(): Promise<ArtifactBuild> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    await tidySometimes();
+    await cleanUpIfDue();
     const folder = await mkdtemp(join(directory, buildPrefix));
     return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
   }
@@ -61,9 +61,9 @@ export function createSiteArtifacts({
     for (const name of names) await rm(join(directory, name), { force: true });
   }
 
-  async function tidySometimes(): Promise<void> {
-    if (Date.now() - tidiedAt < tidyEveryMs) return;
-    tidiedAt = Date.now();
+  async function cleanUpIfDue(): Promise<void> {
+    if (Date.now() - cleanedUpAt < cleanUpEveryMs) return;
+    cleanedUpAt = Date.now();
     for (const name of await readdir(directory)) {
       const file = join(directory, name);
       const stats = await stat(file).catch(() => null);

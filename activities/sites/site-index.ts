@@ -3,11 +3,11 @@ import { ApplicationFailure, log } from '@temporalio/activity';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { worseIndex, type SiteIndexing } from '../../db/for-worker/site-indexing.ts';
 import { embeddingName } from '../../lib/inputs/embedding-choice.ts';
-import { createTurns } from '../../lib/threads/turns.ts';
+import { createFairSemaphore } from '../../lib/threads/fair-semaphore.ts';
 import { readKnownSources, sourceKey } from '../../search/query/known-pages.ts';
 import { indexFormat, isSearchable } from '../../search/query/index-format.ts';
 import type { FoundSource } from '../../search/read/read-sources.ts';
-import { mostSkipped } from '../../search/read/source-page.ts';
+import { maxSkipped } from '../../search/read/source-page.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import type {
   BuildSiteInput,
@@ -30,7 +30,7 @@ export interface SiteActivityDeps extends SiteSourceDeps {
     SiteIndexing,
     | 'get'
     | 'requestIndex'
-    | 'beginIndexRun'
+    | 'startIndexRun'
     | 'countIndexAttempt'
     | 'readGuard'
     | 'answerIndexRequest'
@@ -53,8 +53,8 @@ interface Build {
 }
 
 /** Pages that crash the worker in each attempt fail the build after minutes; the next request tries again. */
-const mostAttempts = 20;
-const longestProblem = 300;
+const maxAttempts = 20;
+const maxProblemLength = 300;
 /** A build uses a whole core, and memory for all files. Organizations take turns. */
 const buildsAtOnce = 4;
 
@@ -65,12 +65,12 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   const { sites, indexes, attempt } = deps;
   const openSource = createSiteSource(deps);
   const artifacts = createSiteArtifacts(deps);
-  const builds = createTurns(buildsAtOnce);
+  const builds = createFairSemaphore(buildsAtOnce);
 
   return {
     /** Begins a run, and returns the request that it will answer; any later request is a new one. */
     async readIndexRequest({ siteId }: IndexSiteInput): Promise<string | null> {
-      return sites.beginIndexRun(siteId);
+      return sites.startIndexRun(siteId);
     },
 
     /** Requests an index. The run is started separately. */
@@ -84,7 +84,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       // lost workers count, too, which is fine because every attempt starts over
       return attempt({ turn: null, countFailure: () => Promise.resolve(attempts) }, async (signal) => {
         attempts = await sites.countIndexAttempt(siteId);
-        if (attempts > mostAttempts) throw abandoned();
+        if (attempts > maxAttempts) throw abandoned();
         const site = await sites.get(siteId);
         if (site === null) throw unreadable('The site no longer exists.');
         try {
@@ -180,7 +180,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   async function embed(site: SiteRow, request: Parameters<typeof embedIndexInThread>[0]): Promise<EmbeddingResult> {
     const result = await embedIndexInThread(request);
     if (result.problem === null) return result;
-    const problem = deps.secrets.redact(result.problem).slice(0, longestProblem);
+    const problem = deps.secrets.redact(result.problem).slice(0, maxProblemLength);
     log.warn('passages of a site have no vectors', { site: site.id, ...result, problem });
     return { ...result, problem };
   }
@@ -239,7 +239,7 @@ function reportsOf({ sources }: SiteRow, parts: SitePart[], found: FoundSource[]
   return parts.slice(first).map(({ prefix, problem, skipped }, at) => {
     const { pages = 0, skipped: files = [] } = found[first + at] ?? {};
     const unread = files.map((file) => `Not read: ${file}.`);
-    return { prefix, pages, problem, skipped: [...skipped, ...unread].slice(0, mostSkipped) };
+    return { prefix, pages, problem, skipped: [...skipped, ...unread].slice(0, maxSkipped) };
   });
 }
 
@@ -253,7 +253,7 @@ function withoutHash({ hash: _hash, ...report }: EmbeddingResult): Omit<Embeddin
 }
 
 function abandoned(): ApplicationFailure {
-  const message = `The build of the index was lost ${mostAttempts} times with its worker. See the log of the workers.`;
+  const message = `The build of the index was lost ${maxAttempts} times with its worker. See the log of the workers.`;
   return ApplicationFailure.nonRetryable(message, FailureType.Internal);
 }
 

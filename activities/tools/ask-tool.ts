@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mostQuestionChoices, type Question } from '../../db/jobs/jobs.ts';
+import { maxQuestionChoices, type Question } from '../../db/jobs/jobs.ts';
 import type { ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import { defineTool } from './define-tool.ts';
 
@@ -12,7 +12,7 @@ const askSchema = z.object({
     .describe('The question, with what the person needs to know to answer it'),
   choices: z
     .array(z.string().trim().min(1).max(200))
-    .max(mostQuestionChoices)
+    .max(maxQuestionChoices)
     .default([])
     .describe('Suggested answers; the person may also answer in other words'),
 });

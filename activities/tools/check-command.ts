@@ -23,9 +23,9 @@ const trySchema = z.object({
 const effect = 'check';
 
 /** How often one turn reports a failed check to the agent before its work is published as a draft. */
-export const mostChecks = 3;
+export const maxChecks = 3;
 /** Longest output in prompts and in the database, in characters. */
-const longestText = 12_000;
+const maxTextLength = 12_000;
 
 export interface FinishedBatch {
   ref: StepRef;
@@ -78,8 +78,8 @@ export async function checkedResults(effects: EffectStore, batch: FinishedBatch)
     if (!(await effects.storeResult({ ...effectKey, fence, result: tries }))) throw takenOver();
   }
   const failures = tries.filter(({ passed }) => !passed).length;
-  if (last.passed || failures >= mostChecks) return results;
-  return refuse(refusal(last, mostChecks - failures));
+  if (last.passed || failures >= maxChecks) return results;
+  return refuse(refusal(last, maxChecks - failures));
 }
 
 async function tryCheck(batch: FinishedBatch, command: string, tries: CheckTry[]): Promise<CheckTry> {
@@ -92,17 +92,21 @@ async function tryCheck(batch: FinishedBatch, command: string, tries: CheckTry[]
   const call = { command, timeoutMs: maxSeconds * 1_000, toolCallId, heading: `$ ${command}\n` };
   const end = (await runCommand?.(call)) ?? null;
   if (end === null) return { ...one, passed: false, text: 'There was no time left to run it.' };
-  return { ...one, passed: end.exitCode === 0, text: maskSecrets(describeEnd(end, maskSecrets)).slice(0, longestText) };
+  return {
+    ...one,
+    passed: end.exitCode === 0,
+    text: maskSecrets(describeEnd(end, maskSecrets)).slice(0, maxTextLength),
+  };
 }
 
 /** Reports whether the agent ran the check itself, as the last call of the batch that could change a file. */
 function hasPassedIn(calls: ToolCall[], results: ToolResult[], command: string): boolean {
-  const last = calls.findLast(({ toolName }) => !looking.has(toolName));
+  const last = calls.findLast(({ toolName }) => !readOnlyTools.has(toolName));
   if (last?.toolName !== 'run' || !isCommand(last.input, command)) return false;
   return results.find(({ toolCallId }) => toolCallId === last.toolCallId)?.isError === false;
 }
 
-const looking = new Set([
+const readOnlyTools = new Set([
   'read',
   'list',
   'glob',

@@ -4,7 +4,7 @@ import type { StepStore } from '../../db/for-worker/steps.ts';
 import { isPlanning } from '../../db/jobs/jobs.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
-import { mostChecks, readCheck } from './check-command.ts';
+import { maxChecks, readCheck } from './check-command.ts';
 import type { Commands } from './commands.ts';
 import type { JobAccess } from '../job/job-access.ts';
 
@@ -50,7 +50,7 @@ export function createFinishReminder({ steps, effects, context, access, commands
     const noted = (await context.notes(job.id, ref.turn)).filter(
       ({ kind, turn, step }) => kind === 'call-finish' && turn === ref.turn && step <= ref.step,
     );
-    if (noted.length >= mostChecks) return false;
+    if (noted.length >= maxChecks) return false;
     const text = 'Your work is not checked yet. Call finish when it is done; the check command runs then.';
     await context.addNote({ jobId: job.id, turn: ref.turn, step: ref.step + 1, kind: 'call-finish', text });
     return true;

@@ -29,23 +29,23 @@ export interface CommandImages extends Images {
 /** Timeout of all commands of a batch, which must end before its activity times out. */
 const batchMs = 8 * 60_000;
 /** A command with less time left is not started. */
-const leastMs = 1_000;
+const minMs = 1_000;
 
 export const overDiskLimit = 'A command exceeded its disk limit.';
 
 /** The image that commands run in, and the packages that were added to it. */
-export interface CommandPlace {
+export interface BaseImage {
   /** Image that commands run in; null for the worker's own choice. */
   image: string | null;
   /** System packages that the image is extended with. */
-  packages: readonly string[];
+  packages: string[];
 }
 
 export interface CommandContext {
   jobId: string;
   tree: string;
   environment: Partial<CommandEnvironment>;
-  place: CommandPlace;
+  baseImage: BaseImage;
   /** Script that runs before each command; null without one. */
   start: StartScript | null;
   /** Time limit of one command. */
@@ -65,16 +65,16 @@ export interface CommandRunner {
 /** Creates the runner for the commands of a batch, one after another. */
 export function createCommandRunner(
   commands: Commands,
-  { watch, place, start, maxSeconds, ...context }: CommandContext,
+  { watch, baseImage, start, maxSeconds, ...context }: CommandContext,
 ): CommandRunner {
   const { sandbox, images = null } = commands ?? { sandbox: null };
   const endAt = Date.now() + batchMs;
   let hasFilledDisk = false;
   async function runCommand(call: CommandCall): Promise<CommandEnd | null> {
     const leftMs = endAt - Date.now();
-    if (sandbox === null || leftMs < leastMs) return null;
+    if (sandbox === null || leftMs < minMs) return null;
     const timeoutMs = Math.min(call.timeoutMs, maxSeconds * 1_000, leftMs);
-    const root = await rootOf(images, place, context.signal);
+    const root = await rootOf(images, baseImage, context.signal);
     const live = watch?.(call);
     let durationMs: number | null = null;
     try {
@@ -99,7 +99,7 @@ export function createCommandRunner(
 /** Returns the file system that commands run in; null for the worker's own programs. Throws ImageError. */
 export async function rootOf(
   images: CommandImages | null,
-  { image, packages }: CommandPlace,
+  { image, packages }: BaseImage,
   signal: AbortSignal,
 ): Promise<SandboxRoot | null> {
   const base = await imageRootOf(images, image, signal);

@@ -4,14 +4,14 @@ import type { StepRef } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';
 import { markedFilesIn } from '../workspaces/marked-files.ts';
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** Returns a sentence that names the files of a change in which a merge has left conflict markers; null if there are none. */
 export function conflictMarkersIn(snapshot: Pick<Snapshot, 'patch'> | null): string | null {
   const names = markedFilesIn(snapshot?.patch ?? '');
   if (names.length === 0) return null;
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more files` : '';
-  return `Conflict markers of the merge with the base branch are left in ${names.slice(0, mostNamed).join(', ')}${more}.`;
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more files` : '';
+  return `Conflict markers of the merge with the base branch are left in ${names.slice(0, maxNamed).join(', ')}${more}.`;
 }
 
 /**

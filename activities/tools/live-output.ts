@@ -18,7 +18,7 @@ export interface LiveOutputDeps {
 }
 
 /** Chunks per interval; faster output is thinned to the newest ones, and the offsets show what is missing. */
-const mostChunks = 4;
+const maxChunks = 4;
 /** A command that has printed this many characters is sampled less. */
 const manyCharacters = 64_000;
 const slowdown = 8;
@@ -28,9 +28,9 @@ const slowdown = 8;
  */
 const unseenCharacters = 4 * 1024;
 /** Text that may begin a secret is examined again with each sample, so that a longer one is skipped. */
-const mostHeld = 16 * 1024;
+const maxHeld = 16 * 1024;
 /** An unfinished line this long is shown. */
-const longestLine = 2_000;
+const maxLineLength = 2_000;
 const lineFeed = 0x0a;
 const nothing = Buffer.alloc(0);
 
@@ -56,7 +56,7 @@ export function createLiveOutput({ createRedactor, append, heading = '', interva
     const seen = afterGap(text);
     offset += text.length - seen.length;
     if (seen === '') return;
-    waiting = [...waiting, ...liveChunksOf(seen, offset)].slice(-mostChunks);
+    waiting = [...waiting, ...liveChunksOf(seen, offset)].slice(-maxChunks);
     offset += seen.length;
   }
 
@@ -89,7 +89,7 @@ export function createLiveOutput({ createRedactor, append, heading = '', interva
     const safe = redactor.push(text);
     show(safe);
     held = Math.max(0, held + text.length - safe.length);
-    if (held > mostHeld) skip(held);
+    if (held > maxHeld) skip(held);
   }
 
   function takeLine(): void {
@@ -105,7 +105,7 @@ export function createLiveOutput({ createRedactor, append, heading = '', interva
       isRefused = !(await append(chunks.map((chunk) => ({ ...chunk, durationMs: null }))));
       sent += chunks.reduce((sum, { text }) => sum + text.length, 0);
     } catch {
-      waiting = [...chunks, ...waiting].slice(-mostChunks);
+      waiting = [...chunks, ...waiting].slice(-maxChunks);
     }
   }
 
@@ -130,7 +130,7 @@ export function createLiveOutput({ createRedactor, append, heading = '', interva
       if (isRefused || isEnding) return;
       if (skipped > 0) skip(skipped);
       const output = Buffer.concat([line, bytes]);
-      const end = output.length > longestLine ? output.length : output.lastIndexOf(lineFeed) + 1;
+      const end = output.length > maxLineLength ? output.length : output.lastIndexOf(lineFeed) + 1;
       line = output.subarray(end);
       take(output.subarray(0, end));
       schedule();

@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import { createJsonScan } from '../../lib/json-scan.ts';
 
 /** Limits of a call's arguments; parsing and validating them takes time by the number of values. */
-export const argumentLimits = { deepest: 100, mostValues: 5_000 };
+export const argumentLimits = { maxDepth: 100, maxValues: 5_000 };
 
 /** A value inside of another one can be of the wrong form only after the outer one was read. */
-const mostPasses = 3;
+const maxPasses = 3;
 
 /**
  * Parses the input of a call as it was meant: with `null` for what may be left out, and with numbers, booleans, lists and
@@ -13,7 +13,7 @@ const mostPasses = 3;
  */
 export function repairInput(schema: z.ZodType, input: unknown): { data: unknown } | null {
   let repaired = input;
-  for (let pass = 0; pass < mostPasses; pass += 1) {
+  for (let pass = 0; pass < maxPasses; pass += 1) {
     const parsed = schema.safeParse(repaired);
     if (parsed.success) return { data: parsed.data };
     for (const issue of parsed.error.issues) {

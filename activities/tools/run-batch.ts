@@ -16,12 +16,12 @@ const parallelCalls = 8;
  * Longest output of all calls of one answer, in bytes. More fills the context window, and takes long to store and to
  * send.
  */
-const mostBytes = 512 * 1024;
+const maxBytes = 512 * 1024;
 const shortOutput = 1_000;
 /** Largest share of the context window that they fill, so that the next call need not replace them by notes at once. */
 const outputShare = 0.4;
-const overLimit = (most: number) =>
-  `[Not shown: the outputs of this answer exceed ${Math.floor(most / 1024)} KB. The call has run; read less at once.]`;
+const overLimit = (limit: number) =>
+  `[Not shown: the outputs of this answer exceed ${Math.floor(limit / 1024)} KB. The call has run; read less at once.]`;
 
 /** Returns the input of a call as its tool takes it, or the sentence for the model about an invalid call. */
 export function validateCall(toolset: Toolset, call: { toolName: string; input: unknown }): CallCheck {
@@ -51,9 +51,9 @@ export async function runBatch(
   const outputs = new Map<ToolCall, TimedOutput>();
   const formerEtags = new Map<string, string>();
   const run = async (call: ToolCall) => {
-    const beganAt = performance.now();
+    const startedAt = performance.now();
     const output = await runCall(toolset, call, { ...context, formerEtags });
-    outputs.set(call, { ...output, durationMs: Math.round(performance.now() - beganAt) });
+    outputs.set(call, { ...output, durationMs: Math.round(performance.now() - startedAt) });
   };
   const finishing = calls.filter(({ toolName }) => toolName === 'finish');
   for (const group of groupsOf(
@@ -70,12 +70,12 @@ export async function runBatch(
     if (failed === 0) await run(call);
     else outputs.set(call, { ...refusedFinish(failed), durationMs: 0 });
   }
-  const most = Math.min(mostBytes, window * outputShare * 3.5);
+  const limit = Math.min(maxBytes, window * outputShare * 3.5);
   let bytes = 0;
   return calls.map((call) => {
     const result = resultOf(call, outputs.get(call));
     bytes += Buffer.byteLength(result.output);
-    return bytes <= most || result.output.length <= shortOutput ? result : { ...result, output: overLimit(most) };
+    return bytes <= limit || result.output.length <= shortOutput ? result : { ...result, output: overLimit(limit) };
   });
 }
 

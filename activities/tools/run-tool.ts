@@ -19,7 +19,7 @@ export interface RunToolOptions {
 }
 
 /** Longest time limit of a command: that of all commands of a batch. */
-const mostSeconds = 480;
+const maxBatchSeconds = 480;
 
 const inputOf = (maxSeconds: number) =>
   z.object({
@@ -62,7 +62,7 @@ export function createRunTool(options: RunToolOptions): AgentTool {
   const { description, inputSchema } = describeRun(options);
   const tool = defineTool({
     description,
-    inputSchema: inputOf(mostSeconds),
+    inputSchema: inputOf(maxBatchSeconds),
     isReadOnly: false,
     async run({ command, seconds }, { runCommand, newPaths, maskSecrets, toolCallId = null }) {
       const end = (await runCommand?.({ command, timeoutMs: seconds * 1_000, toolCallId })) ?? null;

@@ -7,7 +7,7 @@ export type StartScript = NonNullable<PreparedEnvironment['start']>;
 /** File in the sandbox with what the script and its services print. */
 export const startLog = '/tmp/start.log';
 /** Longest time of the script, which may take no more than half of its command's. */
-const mostSeconds = 60;
+const maxSeconds = 60;
 /** File in HOME that says that the script of another product's file has failed. */
 const failedBefore = '~/.docket-start-failed';
 
@@ -20,7 +20,7 @@ export function startedCommand(
   { script, isOwn }: StartScript,
   { command, timeoutMs }: { command: string; timeoutMs: number },
 ): string {
-  const seconds = Math.min(mostSeconds, Math.ceil(timeoutMs / 2_000));
+  const seconds = Math.min(maxSeconds, Math.ceil(timeoutMs / 2_000));
   const skip = isOwn ? '' : `[ -e ${failedBefore} ] || `;
   const [consequence, then] = isOwn
     ? ['this command did not run', 'exit 1']

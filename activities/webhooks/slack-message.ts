@@ -1,8 +1,8 @@
 import type { AgentJob } from '../../db/jobs/agent-job.ts';
 import type { webhookEventTypes } from '../../workflows/contract/webhook.ts';
 
-const longestTitle = 200;
-const longestDetail = 500;
+const maxTitleLength = 200;
+const maxDetailLength = 500;
 
 /** Escapes what Slack gives a special meaning, such as a mention of everybody in a channel. */
 function escaped(text: string): string {
@@ -10,9 +10,9 @@ function escaped(text: string): string {
 }
 
 /** Returns a text as one line of limited length. It is cut before it is escaped, so that no entity is. */
-function lineOf(text: string, longest: number): string {
+function lineOf(text: string, maxLength: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  return escaped(line.length <= longest ? line : `${line.slice(0, longest - 1).toWellFormed()}…`);
+  return escaped(line.length <= maxLength ? line : `${line.slice(0, maxLength - 1).toWellFormed()}…`);
 }
 
 function linkTo(address: string, label: string): string {
@@ -63,16 +63,16 @@ export function slackPing(): string {
 export function slackMessage({ type, job, pullRequest, jobUrl }: SlackMessage): string {
   const isCancelled = type === 'job.failed' && job.details.failure?.category === 'cancelled';
   const verb = isCancelled ? 'Cancelled' : (Object.entries(verbs).find(([name]) => name === type)?.[1] ?? type);
-  const title = lineOf(job.details.title ?? job.id, longestTitle);
+  const title = lineOf(job.details.title ?? job.id, maxTitleLength);
   const detail = detailOf(type, job.details);
   const person = waitsFor(job.details);
   const link = pullRequest?.link ?? job.prLink;
   const links = link === null ? '' : ` · ${linkTo(link, 'Pull request')}`;
   return bodyOf(`${verb}: ${title}`, [
     `*${verb}:* ${linkTo(jobUrl, title)}`,
-    ...(detail === null ? [] : [lineOf(detail, longestDetail)]),
-    ...(person === null ? [] : [lineOf(person, longestDetail)]),
-    `${lineOf(job.source.repository, longestTitle)}${links}`,
+    ...(detail === null ? [] : [lineOf(detail, maxDetailLength)]),
+    ...(person === null ? [] : [lineOf(person, maxDetailLength)]),
+    `${lineOf(job.source.repository, maxTitleLength)}${links}`,
   ]);
 }
 

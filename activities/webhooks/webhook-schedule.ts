@@ -15,7 +15,7 @@ export const webhookWaitsMs: readonly number[] = [
   24 * hourMs,
 ];
 
-const longestRetryAfterMs = 24 * hourMs;
+const maxRetryAfterMs = 24 * hourMs;
 
 /**
  * Returns the delay before the next attempt after `tries` failed ones, in milliseconds, or null if none is left.
@@ -38,7 +38,7 @@ export function waitBeforeRetry({
 }): number | null {
   const planned = waitsMs[tries - 1];
   if (planned === undefined) return null;
-  const requested = Math.min(retryAfter === null ? 0 : requestedWaitMs(retryAfter, nowMs), longestRetryAfterMs);
+  const requested = Math.min(retryAfter === null ? 0 : requestedWaitMs(retryAfter, nowMs), maxRetryAfterMs);
   return Math.round(Math.max(planned, requested) * (1 + chance / 5));
 }
 

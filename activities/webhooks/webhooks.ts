@@ -27,7 +27,7 @@ export interface WebhookActivityDeps {
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
-const mostResponseCharacters = 1_000;
+const maxResponseCharacters = 1_000;
 
 type Outcome = Omit<AttemptResult, 'durationMs' | 'waitMs'> & { retryAfter: string | null };
 
@@ -81,7 +81,7 @@ export function createWebhookActivities(deps: WebhookActivityDeps) {
   }
 
   function outcomeOf({ statusCode, retryAfter, text }: WebhookAnswer): Outcome {
-    const response = text === '' ? null : secrets.redact(text).slice(0, mostResponseCharacters);
+    const response = text === '' ? null : secrets.redact(text).slice(0, maxResponseCharacters);
     const answer = { statusCode, retryAfter, response };
     if (statusCode >= 200 && statusCode < 300) return { ...answer, error: null, verdict: 'delivered' };
     return { ...answer, error: problemWith(statusCode), verdict: statusCode === 410 ? 'gone' : 'failed' };

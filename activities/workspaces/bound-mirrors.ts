@@ -27,7 +27,7 @@ export async function boundMirrors(directory: string, limitBytes: number): Promi
   const borrowed = await borrowedMirrors(join(directory, 'jobs'));
   let bytes = stored.reduce((sum, mirror) => sum + mirror.bytes, 0);
   let removed = 0;
-  for (const mirror of stored.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
+  for (const mirror of stored.toSorted((a, b) => a.usedAtMs - b.usedAtMs)) {
     const unusedMs = Date.now() - mirror.usedAtMs;
     if (unusedMs < (bytes > limitBytes ? keepUsedMs : forgetMs)) break;
     if (borrowed.has(mirror.name) || !(await removeMirror(directory, mirror))) continue;

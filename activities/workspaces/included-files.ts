@@ -7,9 +7,9 @@ import { codeOf } from '../../lib/error-code.ts';
 import { readRegularFile, type FolderFile } from './source-folder.ts';
 
 /** Bounds of the files that the pages of one source include. */
-const mostFiles = 5_000;
-const largestFile = 1024 * 1024;
-const largestTotal = 50 * 1024 * 1024;
+const maxFiles = 5_000;
+const maxFileBytes = 1024 * 1024;
+const maxTotalBytes = 50 * 1024 * 1024;
 const pathsPerListing = 500;
 
 /**
@@ -63,7 +63,7 @@ export function createDirectoryIncludes(top: string): (paths: readonly string[])
 async function readBeneath(top: string, path: string): Promise<Uint8Array | null> {
   const file = join(top, path);
   try {
-    return (await realpath(file)) === file ? await readRegularFile(file, largestFile) : null;
+    return (await realpath(file)) === file ? await readRegularFile(file, maxFileBytes) : null;
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return null;
     throw error;
@@ -85,7 +85,7 @@ function createBounds(): (path: string, size: number) => boolean {
   return (path, size) => {
     const before = taken.get(path);
     const total = bytes + size - (before ?? 0);
-    if (size > largestFile || total > largestTotal || (before === undefined && taken.size >= mostFiles)) return false;
+    if (size > maxFileBytes || total > maxTotalBytes || (before === undefined && taken.size >= maxFiles)) return false;
     taken.set(path, size);
     bytes = total;
     return true;

@@ -30,11 +30,11 @@ const blockBytes = 4096;
 const inodeBytes = 256;
 /** Room for block and inode bitmaps and for the folders of a tree. */
 const overheadFactor = 1.02;
-const leastBytes = 1 << 20;
+const minBytes = 1 << 20;
 /** Minimum room beyond the tree; a disk with less counts as full. */
-const leastGrowth = 2 * leastBytes;
+const minGrowth = 2 * minBytes;
 /** Inodes of the folders on the disk, and the inodes reserved by ext4. */
-const leastInodes = 20;
+const minInodes = 20;
 /** No journal: a tree is rebuilt from its snapshot after a crash of the machine. */
 const mkfsOptions = ['-q', '-F', '-b', String(blockBytes), '-I', String(inodeBytes), '-m', '0', '-O', '^has_journal'];
 /**
@@ -56,7 +56,7 @@ export async function openJobDisks(directory: string, { growthBytes }: { growthB
   const probe = { tree: join(scratch, 'tree'), home: join(scratch, 'home') };
   try {
     await mkdir(scratch, { recursive: true, mode: 0o700 });
-    await makeDisk(probe, { bytes: leastBytes, inodes: leastInodes });
+    await makeDisk(probe, { bytes: minBytes, inodes: minInodes });
     if (await takes(probe.home, (await capacityOf(probe.tree)) + 1)) throw new Error('the disk exceeded its size');
   } catch (cause) {
     throw new NoJobDisksError(
@@ -67,27 +67,27 @@ export async function openJobDisks(directory: string, { growthBytes }: { growthB
     await removeJobFolder(scratch);
   }
 
-  /** Reports whether the folders are on a disk that was made for this `mostBytes`. */
-  const holds = async ({ tree }: DiskFolders, mostBytes: number | null): Promise<boolean> =>
-    hasOwnDisk(tree) && (await readFile(sizeFile(dirname(tree)), 'utf8').catch(() => '')) === String(mostBytes);
+  /** Reports whether the folders are on a disk that was made for this `maxBytes`. */
+  const holds = async ({ tree }: DiskFolders, maxBytes: number | null): Promise<boolean> =>
+    hasOwnDisk(tree) && (await readFile(sizeFile(dirname(tree)), 'utf8').catch(() => '')) === String(maxBytes);
 
   return {
     holds,
     /**
-     * Ensures that the folders have a disk with room for `size` and for what commands add, of `mostBytes` in total unless
+     * Ensures that the folders have a disk with room for `size` and for what commands add, of `maxBytes` in total unless
      * the tree itself is larger. Folders with no disk, or with one of another size, are replaced by an empty disk.
      */
-    async provide(folders: DiskFolders, { bytes, files }: TreeSize, mostBytes: number | null): Promise<void> {
+    async provide(folders: DiskFolders, { bytes, files }: TreeSize, maxBytes: number | null): Promise<void> {
       const { tree, home } = folders;
       const folder = dirname(tree);
       const needed = bytes + files * blockBytes;
-      const growth = Math.max(leastGrowth, Math.min(growthBytes, (mostBytes ?? Infinity) - needed));
-      if ((await holds(folders, mostBytes)) && (await capacityOf(tree)) >= needed + growth / 2) return;
+      const growth = Math.max(minGrowth, Math.min(growthBytes, (maxBytes ?? Infinity) - needed));
+      if ((await holds(folders, maxBytes)) && (await capacityOf(tree)) >= needed + growth / 2) return;
       await removeDisk(folder);
       for (const one of [tree, home]) await removeTree(one);
-      const inodes = 2 * files + Math.ceil(growth / blockBytes) + leastInodes;
+      const inodes = 2 * files + Math.ceil(growth / blockBytes) + minInodes;
       await makeDisk(folders, { bytes: needed + growth, inodes });
-      await writeFile(sizeFile(folder), String(mostBytes));
+      await writeFile(sizeFile(folder), String(maxBytes));
     },
   };
 }
@@ -119,7 +119,7 @@ async function makeDisk(
   try {
     for (const folder of [stage, home, tree]) await mkdir(folder, { recursive: true, mode: 0o700 });
     await using file = await open(image, 'wx', 0o600);
-    const size = Math.ceil((bytes * overheadFactor + inodes * inodeBytes) / leastBytes + 1) * leastBytes;
+    const size = Math.ceil((bytes * overheadFactor + inodes * inodeBytes) / minBytes + 1) * minBytes;
     await execute('fallocate', ['--length', String(size), image], { env });
     await execute('mkfs.ext4', [...mkfsOptions, '-E', 'nodiscard', '-N', String(inodes), image], { env });
     await execute('mount', ['-t', 'ext4', '-o', mountOptions, image, stage], { env });

@@ -9,7 +9,7 @@ import { emptyTree } from './remove-tree.ts';
 import { removeForeignEntries } from './tree-hygiene.ts';
 
 /** Largest number of files and folders outside `.gitignore` that setup may add. */
-const mostExcluded = 1_000;
+const maxExcluded = 1_000;
 
 const layerFile = (job: JobDirectory) => join(job.root, 'layer');
 /** Returns the file with the ignore rules for what setup added. */
@@ -18,7 +18,7 @@ export function excludeFile(job: JobDirectory): string {
 }
 
 /** Returns the key of the layer that a working copy holds completely; null for none. */
-export async function heldLayer(job: JobDirectory): Promise<string | null> {
+export async function currentLayer(job: JobDirectory): Promise<string | null> {
   return readFile(layerFile(job), 'utf8').catch(() => null);
 }
 
@@ -33,7 +33,7 @@ export async function openLayer(
   git: Git,
   { job, layer, signal }: { job: JobDirectory; layer: string | null; signal: AbortSignal },
 ): Promise<WorkspaceLayer> {
-  const isFilled = (await heldLayer(job)) === layer;
+  const isFilled = (await currentLayer(job)) === layer;
   await mkdir(job.home, { recursive: true, mode: 0o700 });
   if (!isFilled) await emptyHome(job);
   return {
@@ -75,7 +75,7 @@ async function addedPaths(git: Git, { job, signal }: { job: JobDirectory; signal
       .filter((path) => path !== '' && !/[\r\n]/.test(path));
   };
   const [paths, excluded] = [await list([]), await list(['--exclude-standard'])];
-  if (excluded.length <= mostExcluded) return { paths, excluded };
-  const message = `Setup added more than ${mostExcluded} files that .gitignore does not name. Add their folders to it.`;
+  if (excluded.length <= maxExcluded) return { paths, excluded };
+  const message = `Setup added more than ${maxExcluded} files that .gitignore does not name. Add their folders to it.`;
   throw new GitError('too-large', { message });
 }

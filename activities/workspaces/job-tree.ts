@@ -17,7 +17,7 @@ import {
   type JobBase,
   type JobDirectory,
 } from './job-directory.ts';
-import { dropLayer, heldLayer } from './job-layer.ts';
+import { dropLayer, currentLayer } from './job-layer.ts';
 import type { JobDisks } from './job-disks.ts';
 import type { Mirrors } from './mirrors.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
@@ -40,7 +40,7 @@ export interface JobTreeRequest extends RepositoryAccess {
   /** Key of the layer that the tree and HOME hold besides the snapshot; null for none. */
   layer?: string | null;
   /** Most bytes of a disk for the tree and HOME; null for the operator's size. */
-  mostBytes?: number | null;
+  maxBytes?: number | null;
 }
 
 interface TreeRequest extends JobTreeRequest {
@@ -106,18 +106,18 @@ async function startOver(deps: JobTreeDeps, request: JobTreeRequest): Promise<Jo
  * only verified, unless this process left it like that.
  */
 export async function ensureTree(deps: JobTreeDeps, request: TreeRequest): Promise<JobBase> {
-  const { job, snapshot, layer = null, mostBytes = null, leftTree, signal } = request;
+  const { job, snapshot, layer = null, maxBytes = null, leftTree, signal } = request;
   const base = await ensureObjects(deps, request);
   const wanted = snapshot?.tree ?? base.baseTree;
   mkdirSync(job.tree, { recursive: true, mode: 0o700 });
   const present = await indexedTree(job);
-  const isReady = present === wanted && (deps.disks === null || (await deps.disks.holds(job, mostBytes)));
-  const isFilled = (await heldLayer(job)) === layer;
+  const isReady = present === wanted && (deps.disks === null || (await deps.disks.holds(job, maxBytes)));
+  const isFilled = (await currentLayer(job)) === layer;
   const isKnown = isReady && isFilled;
   if (isKnown && (leftTree === wanted || (await isUnchanged(deps.git, { job, tree: wanted, signal })))) return base;
   if (!isReady) {
     const size = await checkTree(deps.git, { gitDir: job.gitDir, tree: wanted, limits: deps.limits, signal });
-    await deps.disks?.provide(job, size, mostBytes);
+    await deps.disks?.provide(job, size, maxBytes);
   }
   await dropLayer(job);
   await rm(nextIndexPath(job), { force: true });

@@ -6,14 +6,14 @@ import type { JobDirectory } from './job-directory.ts';
 
 interface LeftTree {
   /** The process that leaves the tree. */
-  leaver: string;
+  processId: string;
   tree: string;
 }
 
 /** Records which tree a job's files are equal to. Does nothing if that fails: the next open then verifies them. */
-export function recordLeftTree(job: JobDirectory, { leaver, tree }: LeftTree): void {
+export function recordLeftTree(job: JobDirectory, { processId, tree }: LeftTree): void {
   try {
-    writeFileSync(pathOf(job), `${leaver} ${tree}`);
+    writeFileSync(pathOf(job), `${processId} ${tree}`);
   } catch {
     // a full disk, or the directory is gone
   }
@@ -23,11 +23,11 @@ export function recordLeftTree(job: JobDirectory, { leaver, tree }: LeftTree): v
  * Takes the record, so that it counts once. Returns the tree if `leaver` left it and nothing has opened the files since;
  * otherwise null, also after a crash of the machine.
  */
-export function takeLeftTree(job: JobDirectory, leaver: string): string | null {
+export function takeLeftTree(job: JobDirectory, processId: string): string | null {
   const record = readRecord(job);
   rmSync(pathOf(job), { force: true });
   const [recordedBy, tree = null] = record.split(' ');
-  return recordedBy === leaver ? tree : null;
+  return recordedBy === processId ? tree : null;
 }
 
 function readRecord(job: JobDirectory): string {

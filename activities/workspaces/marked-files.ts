@@ -5,7 +5,7 @@ const marker = '>{7} [0-9a-f]{40}';
 const addedMarker = new RegExp(`^\\+${marker}`, 'm');
 const heading = 'Conflict markers were added to these files:\n';
 /** More arguments than that are not given to git. */
-const mostFiles = 200;
+const maxFiles = 200;
 
 /** Returns the files to which a stored patch, or the list of files that replaces a large one, adds conflict markers. */
 export function markedFilesIn(patch: string): string[] {
@@ -24,7 +24,7 @@ export async function listMarkedFiles(
   // the option finds removed markers, too
   const found = pathsIn((await git.run({ ...onTree, args })).stdout);
   if (found.length === 0) return '';
-  const grep = ['grep', '-z', '-I', '-l', '-E', '-e', `^${marker}`, tree, '--', ...found.slice(0, mostFiles)];
+  const grep = ['grep', '-z', '-I', '-l', '-E', '-e', `^${marker}`, tree, '--', ...found.slice(0, maxFiles)];
   const { stdout } = await git.run({ ...onTree, args: grep, acceptedExitCodes: [1] });
   const marked = pathsIn(stdout).map((path) => path.slice(`${tree}:`.length).replaceAll('\n', '?'));
   return marked.length === 0 ? '' : `${heading}${marked.join('\n')}\n\n`;

@@ -41,7 +41,7 @@ interface MergeSettings {
   limits: TreeLimits;
 }
 
-const mostConflicts = 100;
+const maxConflicts = 100;
 
 /**
  * Merges one branch of a local repository into another. Idempotent: a second run finds the branch already merged. A
@@ -155,7 +155,7 @@ async function tryMerge(
   for await (const entries of listedEntries(tree.stdout, signal)) names.push(...entries);
   const [merged = '', ...conflicts] = names;
   if (tree.exitCode === 1) {
-    return refused(conflictWith(pair.base), conflicts.slice(0, mostConflicts));
+    return refused(conflictWith(pair.base), conflicts.slice(0, maxConflicts));
   }
   return { kind: 'ready', head, base, tree: merged };
 }

@@ -7,13 +7,13 @@ import { listedEntries } from '../git/listed-entries.ts';
 import type { JobDirectory } from './job-directory.ts';
 import { checkTree, type TreeLimits } from './tree-limits.ts';
 
-interface MergePlace {
+interface MergeContext {
   job: JobDirectory;
   limits: TreeLimits;
   signal: AbortSignal;
 }
 
-export interface MergeRequest extends MergePlace {
+export interface MergeRequest extends MergeContext {
   /** Common base of both sides. */
   base: string;
   ours: string;
@@ -119,7 +119,7 @@ async function merge(git: Git, request: MergeRequest): Promise<Pick<GitMerge, 't
 /** Returns a commit that exists for a merge: git merges commits only. */
 export async function commitToMerge(
   git: Git,
-  { job: { gitDir }, signal }: MergePlace,
+  { job: { gitDir }, signal }: MergeContext,
   { tree, parents }: { tree: string; parents: string[] },
 ): Promise<string> {
   const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', 'Merge'];
@@ -129,7 +129,7 @@ export async function commitToMerge(
 /** Merges two commits from their common history. */
 export async function mergeCommits(
   git: Git,
-  { job: { gitDir }, limits, signal }: MergePlace,
+  { job: { gitDir }, limits, signal }: MergeContext,
   { ours, theirs }: { ours: string; theirs: string },
 ): Promise<GitMerge> {
   const args = ['merge-tree', '--write-tree', '--name-only', '-z', ours, theirs];

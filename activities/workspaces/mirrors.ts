@@ -33,11 +33,11 @@ export type Mirrors = ReturnType<typeof createMirrors>;
 export function createMirrors({
   git,
   directory,
-  mostRefs = defaultTreeLimits.files,
+  maxRefs = defaultTreeLimits.files,
 }: {
   git: Git;
   directory: string;
-  mostRefs?: number;
+  maxRefs?: number;
 }) {
   const locks = join(directory, 'locks');
   const mirrors = join(directory, 'mirrors');
@@ -77,7 +77,7 @@ export function createMirrors({
 
   async function fetch(gitDir: string, access: RepositoryAccess, refspecs: readonly string[]): Promise<void> {
     const isAll = refspecs === headsAndTags;
-    if (isAll) await checkRefs(git, { gitDir, access, most: mostRefs });
+    if (isAll) await checkRefs(git, { gitDir, access, max: maxRefs });
     await fetchRefs(git, { ...access, gitDir, refspecs, options: isAll ? ['--force', '--prune'] : ['--force'] });
   }
 
@@ -108,11 +108,11 @@ export function createMirrors({
       if (!(error instanceof GitError && error.kind === 'corrupt')) throw error;
       return await rebuild(access);
     }
-    await keepHouse(gitDir, access.signal);
+    await maintain(gitDir, access.signal);
   }
 
   /** Repacks many small packs without losing objects, and removes the leftovers of killed fetches. */
-  async function keepHouse(gitDir: string, signal: AbortSignal): Promise<void> {
+  async function maintain(gitDir: string, signal: AbortSignal): Promise<void> {
     const packs = join(gitDir, 'objects', 'pack');
     const names = await readdir(packs);
     for (const name of names.filter((name) => name.startsWith('tmp_'))) {

@@ -11,7 +11,7 @@ export interface OpenRequest extends RepositoryAccess {
   /** Key of the layer that the tree and HOME hold besides the snapshot; null for none. */
   layer?: string | null;
   /** Most bytes that the tree and HOME may have together where they are on a disk of their own; null for its usual size. */
-  mostBytes?: number | null;
+  maxBytes?: number | null;
 }
 
 /** Files that the setup added to a working copy. Names need not be UTF-8, so each byte of a path is one character. */

@@ -29,7 +29,7 @@ export interface PublishRequest extends FirstCommit {
 
 const jobTrailer = /^Agent-Job: .+$/gm;
 
-const mostTries = 3;
+const maxTries = 3;
 /** Time that a push stopped on this side may still take to reach the remote. */
 const latePushMs = 1_000;
 
@@ -89,7 +89,7 @@ async function addToBranch(
   { ref, published }: { ref: string; published: { commit: string; tree: string } },
 ): Promise<PublishedBranch> {
   const { job, limits, signal } = request;
-  for (let tried = 0; tried < mostTries; tried += 1) {
+  for (let tried = 0; tried < maxTries; tried += 1) {
     const head = await remoteHead(git, request, ref);
     if (head === null) return { commit: await makeBranch(git, request, ref), tree: request.tree };
     await fetchHead(git, request, ref);

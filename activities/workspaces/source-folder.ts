@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Git } from '../git/git.ts';
-import { blobOf, largestFile, readBlobs, type Blob } from '../git/blobs.ts';
+import { blobOf, maxFileBytes, readBlobs, type Blob } from '../git/blobs.ts';
 import { listedEntries } from '../git/listed-entries.ts';
 import { codeOf } from '../../lib/error-code.ts';
 
@@ -28,14 +28,14 @@ export class SourceFolderError extends Error {
   override name = 'SourceFolderError';
 }
 
-const mostFiles = 50_000;
-const largestFolder = 500 * 1024 * 1024;
+const maxFiles = 50_000;
+const maxFolderBytes = 500 * 1024 * 1024;
 /**
  * Largest git listing of a folder, in bytes: about 100 per file. A tree of a few objects can list billions of files.
  */
-const largestList = 32 * 1024 * 1024;
-const mostEntries = 500_000;
-const deepest = 40;
+const maxListBytes = 32 * 1024 * 1024;
+const maxEntries = 500_000;
+const maxDepth = 40;
 /** Pages, their translations, descriptions of APIs, and the files by which a documentation tool is recognized. */
 const readable =
   /\.(?:md|mdx|markdown|html?|rst|adoc|asciidoc|json|ya?ml|toml)$|\.po$(?<=(?:^|\/)LC_MESSAGES\/.*)|(?:^|\/)(?:conf\.py|(?:(?:docusaurus\.|astro\.)?config|(?:\w+-)?sidebars?[\w-]*|\.vitepress\/(?:config\/(?:[\w-]+\/)?)?[\w.-]+)\.[cm]?[jt]s)$/i;
@@ -69,7 +69,7 @@ export async function readGitFolder(
   const listed = await git.run({
     gitDir,
     args: ['ls-tree', '-r', '-z', '-l', '--full-tree', tree],
-    maxOutputBytes: largestList,
+    maxOutputBytes: maxListBytes,
     signal,
   });
   if (listed.truncated) throw tooManyEntries();
@@ -98,13 +98,13 @@ async function blobsIn(list: Buffer, signal: AbortSignal): Promise<Blob[]> {
         .filter((blob) => blob !== null)
         .filter(({ path }) => readable.test(path)),
     );
-    if (blobs.length > mostFiles) break;
+    if (blobs.length > maxFiles) break;
   }
   return blobs;
 }
 
 function markOf(size: number): Pick<FolderFile, 'isTooLarge'> {
-  return size > largestFile ? { isTooLarge: true } : {};
+  return size > maxFileBytes ? { isTooLarge: true } : {};
 }
 
 function tooManyEntries(): SourceFolderError {
@@ -133,7 +133,7 @@ export async function readDirectory({
   const files: FolderFile[] = [];
   for (const { path, size } of found) {
     signal.throwIfAborted();
-    if (size > largestFile) {
+    if (size > maxFileBytes) {
       files.push({ path, name: 'too-large', content: null, ...markOf(size) });
       continue;
     }
@@ -146,25 +146,25 @@ export async function readDirectory({
     signal.throwIfAborted();
     const entries = await existing(below, () => readdir(join(top, below), { withFileTypes: true }));
     seen += entries?.length ?? 0;
-    if (seen > mostEntries) throw tooManyEntries();
+    if (seen > maxEntries) throw tooManyEntries();
     for (const entry of entries ?? []) {
       const path = below === '' ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) {
-        if (depth < deepest && entry.name !== '.git' && entry.name !== 'node_modules') await walk(path, depth + 1);
+        if (depth < maxDepth && entry.name !== '.git' && entry.name !== 'node_modules') await walk(path, depth + 1);
       } else if (entry.isFile() && readable.test(path)) {
         const size = (await existing(path, () => lstat(join(top, path))))?.size ?? null;
         if (size !== null) found.push({ path, size });
-        if (found.length > mostFiles) return;
+        if (found.length > maxFiles) return;
       }
     }
   }
 }
 
 /** Returns null if the file is not regular, or too large: it may have grown since it was listed. */
-export async function readRegularFile(file: string, largest = largestFile): Promise<Uint8Array | null> {
+export async function readRegularFile(file: string, maxBytes = maxFileBytes): Promise<Uint8Array | null> {
   await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = await handle.stat();
-  return stats.isFile() && stats.size <= largest ? await handle.readFile() : null;
+  return stats.isFile() && stats.size <= maxBytes ? await handle.readFile() : null;
 }
 
 /** Returns null if the path has disappeared, or become a symbolic link, since it was listed. */
@@ -200,9 +200,9 @@ export async function checkedDirectory(directory: string, root: string | null): 
 }
 
 function checkLimits(files: { size: number }[]): void {
-  if (files.length > mostFiles)
-    throw new SourceFolderError(`The folder contains more than ${mostFiles} pages. Give the site a smaller folder.`);
-  if (files.reduce((sum, { size }) => sum + (size > largestFile ? 0 : size), 0) > largestFolder) {
-    throw new SourceFolderError(`The pages of the folder are larger than ${largestFolder / 1024 / 1024} MB in total.`);
+  if (files.length > maxFiles)
+    throw new SourceFolderError(`The folder contains more than ${maxFiles} pages. Give the site a smaller folder.`);
+  if (files.reduce((sum, { size }) => sum + (size > maxFileBytes ? 0 : size), 0) > maxFolderBytes) {
+    throw new SourceFolderError(`The pages of the folder are larger than ${maxFolderBytes / 1024 / 1024} MB in total.`);
   }
 }

@@ -4,7 +4,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GitError } from '../git/git-error.ts';
 import { removeTree } from './remove-tree.ts';
-import { longestPath } from './tree-limits.ts';
+import { maxPathLength } from './tree-limits.ts';
 
 /** Characters that HFS+ ignores in names: a name with them can still mean `.git`. */
 const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
@@ -49,11 +49,11 @@ function isForeign(entry: Dirent<Buffer<ArrayBuffer>>): boolean {
  */
 export async function removeForeignEntries(root: string, signal: AbortSignal): Promise<void> {
   const pending = [Buffer.from(root)];
-  const longest = Buffer.byteLength(root) + longestPath;
+  const maxLength = Buffer.byteLength(root) + maxPathLength;
   while (pending.length > 0) {
     if (signal.aborted) throw new GitError('aborted');
     const directories = pending.splice(-directoriesAtOnce);
-    const found = await Promise.all(directories.map((directory) => cleanDirectory(directory, { root, longest })));
+    const found = await Promise.all(directories.map((directory) => cleanDirectory(directory, { root, maxLength })));
     for (const below of found) pending.push(...below);
   }
 }
@@ -61,14 +61,14 @@ export async function removeForeignEntries(root: string, signal: AbortSignal): P
 /** Cleans one directory and returns its subdirectories. */
 async function cleanDirectory(
   directory: Buffer<ArrayBuffer>,
-  { root, longest }: { root: string; longest: number },
+  { root, maxLength }: { root: string; maxLength: number },
 ): Promise<Buffer<ArrayBuffer>[]> {
   const entries = await readdir(directory, { withFileTypes: true, encoding: 'buffer' });
   const below: Buffer<ArrayBuffer>[] = [];
   for (const entry of entries) {
     const path = Buffer.concat([directory, separator, entry.name]);
     const isFolder = entry.isDirectory();
-    if (!isForeign(entry) && !(isFolder && path.length > longest)) {
+    if (!isForeign(entry) && !(isFolder && path.length > maxLength)) {
       if (isFolder) below.push(path);
     } else if (isFolder) await removeFolder(path, root);
     else await rm(path, { force: true });

@@ -14,7 +14,7 @@ export interface TreeLimits {
 export const defaultTreeLimits: TreeLimits = { bytes: 2e9, files: 200_000, depth: 100 };
 
 /** Longest path below one of our folders, in bytes, that most file systems accept. */
-export const longestPath = 3_500;
+export const maxPathLength = 3_500;
 /** Bytes of a listed file without its path. */
 const bytesOfEntry = 64;
 const usualPath = 200;
@@ -30,7 +30,7 @@ export async function checkTree(
   const listed = await git.run({
     gitDir,
     args: ['ls-tree', '-r', '-z', '-l', '--full-tree', tree],
-    maxOutputBytes: limits.files * (bytesOfEntry + usualPath) + longestPath,
+    maxOutputBytes: limits.files * (bytesOfEntry + usualPath) + maxPathLength,
     signal,
   });
   let files = 0;
@@ -40,8 +40,8 @@ export async function checkTree(
       const path = entry.slice(entry.indexOf('\t') + 1);
       files += 1;
       bytes += Number(/ (\d+)$/.exec(entry.slice(0, entry.indexOf('\t')))?.[1] ?? 0);
-      if (path.split('/').length > limits.depth || path.length > longestPath)
-        throw tooLarge(`has a path of more than ${limits.depth} levels or ${longestPath} bytes`, 'DEPTH');
+      if (path.split('/').length > limits.depth || path.length > maxPathLength)
+        throw tooLarge(`has a path of more than ${limits.depth} levels or ${maxPathLength} bytes`, 'DEPTH');
     }
   }
   if (listed.truncated || files > limits.files) throw tooLarge(`has more than ${limits.files} files`, 'FILES');

@@ -24,7 +24,7 @@ export async function leftOut(git: Git, { path, ...request }: Request & { path: 
   return result?.exitCode === 128 ? 'submodule' : null;
 }
 
-const mostListed = 4 * 1024 * 1024;
+const maxListed = 4 * 1024 * 1024;
 
 /**
  * Returns the paths of the working copy that no snapshot has: those that ignore rules keep out of every snapshot, or those
@@ -36,7 +36,7 @@ export async function untrackedPaths(
 ): Promise<Set<string>> {
   const kinds = { ignored: ['--ignored'], new: ['--no-empty-directory'] };
   const args = ['ls-files', '--others', '--exclude-standard', '--directory', ...kinds[kind], '-z'];
-  const result = await askGit(git, request, { args, maxOutputBytes: mostListed });
+  const result = await askGit(git, request, { args, maxOutputBytes: maxListed });
   const paths = result?.stdout.toString().split('\0').slice(0, -1) ?? [];
   return new Set(paths.map((path) => path.replace(/\/$/, '')));
 }

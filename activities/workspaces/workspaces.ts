@@ -120,11 +120,11 @@ export function createWorkspaces({
   limits = defaultTreeLimits,
   disks = null,
 }: WorkspacesOptions): Workspaces {
-  const mirrors = createMirrors({ git, directory, mostRefs: limits.files });
+  const mirrors = createMirrors({ git, directory, maxRefs: limits.files });
   const deps: JobTreeDeps = { git, mirrors, directory, limits, disks };
   const commits = createCommitReader({ git, mirrors });
   const openJobs = new Map<string, OpenJob>();
-  const leaver = randomUUID();
+  const processId = randomUUID();
 
   async function lockJob(job: JobDirectory, signal?: AbortSignal): Promise<FileLock> {
     mkdirSync(join(directory, 'locks'), { recursive: true, mode: 0o700 });
@@ -132,12 +132,12 @@ export function createWorkspaces({
   }
 
   const open: Workspaces['open'] = async (wanted) => {
-    const { jobId, baseCommit, snapshot, layer = null, mostBytes = null, ...access } = wanted;
+    const { jobId, baseCommit, snapshot, layer = null, maxBytes = null, ...access } = wanted;
     const job = jobDirectoryOf(directory, jobId);
     const lock = await lockJob(job, access.signal);
     try {
-      const leftTree = takeLeftTree(job, leaver);
-      const request = { ...access, job, baseCommit, snapshot, layer, mostBytes, leftTree };
+      const leftTree = takeLeftTree(job, processId);
+      const request = { ...access, job, baseCommit, snapshot, layer, maxBytes, leftTree };
       const base = await rebuildingOnce(deps, request, () => ensureTree(deps, request));
       openJobs.set(jobId, { job, base });
       return {
@@ -151,7 +151,7 @@ export function createWorkspaces({
         history: createCommitHistory(git, { job, base, mirror: mirrors.directoryOf(access), signal: access.signal }),
         async release(left) {
           openJobs.delete(jobId);
-          if (left !== undefined) recordLeftTree(job, { leaver, ...left });
+          if (left !== undefined) recordLeftTree(job, { processId, ...left });
           await utimes(job.root, new Date(), new Date()).catch(() => {});
           lock[Symbol.dispose]();
         },

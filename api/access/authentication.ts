@@ -22,7 +22,7 @@ export interface AuthenticationDeps {
   onExposedKey?: (keyId: string) => void;
 }
 
-const longestHeader = 200;
+const maxHeaderLength = 200;
 const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
 export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey }: AuthenticationDeps) {
@@ -46,7 +46,7 @@ export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey
     }
     const [, text] = /^bearer +([^ ].*)$/is.exec(header) ?? [];
     if (text === undefined) throw noKey();
-    const isOne = header.length <= longestHeader && !hasSeveral(request, 'authorization');
+    const isOne = header.length <= maxHeaderLength && !hasSeveral(request, 'authorization');
     const caller = await verifyKey(request, isOne ? text : null);
     if (caller.kind === 'admin' && request.headers.origin !== undefined) onExposedKey?.(caller.keyId);
     if (caller.kind !== kind) throw wrongKeyKind(kind);

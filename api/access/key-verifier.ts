@@ -29,7 +29,7 @@ export function createKeyVerifier({ findKey, touchKeys, pepper, now = steadyNow 
   const known = new Map<string, Entry>();
   // a separate map, so that a flood of unknown ids does not evict the keys in use
   const missing = new Map<string, { loadedAt: number }>();
-  const underWay = new Map<string, Promise<Entry | null>>();
+  const inFlight = new Map<string, Promise<Entry | null>>();
   let used = new Set<string>();
 
   function fresh<Kept extends { loadedAt: number }>(kept: Kept | undefined): Kept | null {
@@ -52,8 +52,8 @@ export function createKeyVerifier({ findKey, touchKeys, pepper, now = steadyNow 
   async function find(id: string): Promise<Entry | null> {
     const entry = fresh(known.get(id));
     if (entry !== null || fresh(missing.get(id)) !== null) return entry;
-    const lookup = underWay.get(id) ?? load(id).finally(() => underWay.delete(id));
-    underWay.set(id, lookup);
+    const lookup = inFlight.get(id) ?? load(id).finally(() => inFlight.delete(id));
+    inFlight.set(id, lookup);
     return lookup;
   }
 

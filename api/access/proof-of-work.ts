@@ -22,9 +22,9 @@ export interface ProofOfWorkDeps {
 }
 
 /** Some 16,000 hashes. */
-const leastBits = 14;
+const minBits = 14;
 /** Some 4 million hashes. */
-const mostBits = 22;
+const maxBits = 22;
 const validMs = 30 * 60_000;
 const unlimited = 1_000_000_000;
 /** Challenges of a key in a minute, and of an address in an hour, above which each doubling costs one more bit. */
@@ -66,7 +66,7 @@ export function createProofOfWork({ pepper, limiter, addressOf, now = Date.now }
       ]);
       const free = [calm.key.free, calm.address.free];
       const extra = answers.map(({ remaining }, at) => doublings((unlimited - remaining) / (free[at] ?? 1)));
-      const bits = hasCaptcha ? 0 : Math.min(mostBits, leastBits + extra.reduce((sum, one) => sum + one, 0));
+      const bits = hasCaptcha ? 0 : Math.min(maxBits, minBits + extra.reduce((sum, one) => sum + one, 0));
       const until = now() + validMs;
       const id = randomBytes(9).toString('base64url');
       const content = { id, key: keyId, origin: request.headers.origin ?? null, bits, until, captcha: hasCaptcha };

@@ -43,7 +43,7 @@ interface Counter {
   previous: number;
 }
 
-const mostCounters = 50_000;
+const maxCounters = 50_000;
 
 /** Creates an in-memory sliding-window limiter, used while the shared store is unavailable. */
 function createMemoryLimiter({ now = Date.now }: { now?: () => number } = {}) {
@@ -71,7 +71,7 @@ function createMemoryLimiter({ now = Date.now }: { now?: () => number } = {}) {
     return windows.map(({ key, window }) => {
       const isOneMore = fitsOneMore(window);
       const after = isAllowed ? { ...window, current: window.current + 1 } : window;
-      if (isAllowed) remember(counters, key, { ...window.counter, current: after.current }, mostCounters);
+      if (isAllowed) remember(counters, key, { ...window.counter, current: after.current }, maxCounters);
       return { allowed: isOneMore, remaining: remainingOf(after), resetSeconds: resetSecondsOf(after) };
     });
   }

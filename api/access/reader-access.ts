@@ -17,9 +17,9 @@ export const readerTokenHeader = {
   }),
 };
 
-const longestToken = 8_192;
+const maxTokenLength = 8_192;
 /** Longest validity of a token, in the notation of jose. */
-const longestAge = '1h';
+const maxAge = '1h';
 const clockToleranceSeconds = 30;
 const claimsSchema = z.object({ groups: z.array(z.string().min(1).max(200)).max(100) });
 
@@ -35,7 +35,7 @@ export function createReaderAccess(deps: {
     if (token === '') return caller.sessionId === null ? publicPages : 'all';
     const stored = site.readerTokens === null ? null : await deps.sites.readerKey(site);
     if (stored === null) throw noReaderTokens();
-    if (token.length > longestToken) throw readerTokenRefused(`it has more than ${longestToken} characters`);
+    if (token.length > maxTokenLength) throw readerTokenRefused(`it has more than ${maxTokenLength} characters`);
     const key = deps.box.open(stored.key, readerKeyOwner(site.id));
     const claims = claimsSchema.safeParse(await verify(token, { ...stored, key }, site.domain));
     if (!claims.success) throw readerTokenRefused('its `groups` must be an array of at most 100 names');
@@ -53,7 +53,7 @@ async function verify(token: string, { key, algorithm, issuer }: ReaderKey, audi
       issuer,
       audience,
       requiredClaims: ['exp', 'iat'],
-      maxTokenAge: longestAge,
+      maxTokenAge: maxAge,
       clockTolerance: clockToleranceSeconds,
     });
     return payload;

@@ -13,7 +13,7 @@ import type { RequestHolders } from './request-holders.ts';
 import { createSessionCookie, type SessionCookie } from './session-cookie.ts';
 import type { ServiceStores } from '../service-stores.ts';
 import type { ApiStores } from '../stores.ts';
-import { createStreamSlots, type TakeStreamSlot } from './stream-slots.ts';
+import { createStreamSlots, type AcquireStreamSlot } from './stream-slots.ts';
 import type { AppContext } from '../http/app-context.ts';
 import type { Callers } from '../http/define-route.ts';
 import { tooManyAnswers, tooManyStreams, unauthorized, foreignOrigin, noOrigin } from '../http/errors.ts';
@@ -37,9 +37,9 @@ export interface RequestAccess {
   failures: FailedAttempts;
   cookie: SessionCookie;
   enforceRateLimit: EnforceRateLimit;
-  takeStreamSlot: TakeStreamSlot;
+  acquireStreamSlot: AcquireStreamSlot;
   /** Takes one of the concurrent answers of an address. */
-  takeAnswerSlot: TakeStreamSlot;
+  acquireAnswerSlot: AcquireStreamSlot;
   /** Returns a signal that aborts when the access of a request ends. */
   accessEnded: OpenAnswers['accessEnded'];
   addressOf: (request: IncomingMessage) => string;
@@ -60,9 +60,9 @@ export interface RequestAccessDeps {
 /** Most paths of readers name a site. */
 const siteParams = z.object({ domain: z.string() });
 
-/** An address may have 1% of its daily answers in progress at once, but at least `fewestAnswers`. */
+/** An address may have 1% of its daily answers in progress at once, but at least `minAnswers`. */
 const answersPerDay = 100;
-const fewestAnswers = 100;
+const minAnswers = 100;
 
 /** Creates the key and session checks and the limits that all routers share. */
 export function createRequestAccess({
@@ -96,10 +96,10 @@ export function createRequestAccess({
   }
   const authenticate: RequestAccess['authenticate'] = async (ctx, kind) =>
     admitted(ctx, await byKeyOrSession(ctx.req, kind));
-  const takeStreamSlot = createStreamSlots({ most: config.rateLimits.eventStreams, refusal: tooManyStreams });
+  const acquireStreamSlot = createStreamSlots({ max: config.rateLimits.eventStreams, refusal: tooManyStreams });
   const { assistantPerIpPerDay } = config.rateLimits;
-  const takeAnswerSlot = createStreamSlots({
-    most: Math.max(fewestAnswers, Math.ceil(assistantPerIpPerDay / answersPerDay)),
+  const acquireAnswerSlot = createStreamSlots({
+    max: Math.max(minAnswers, Math.ceil(assistantPerIpPerDay / answersPerDay)),
     refusal: tooManyAnswers,
   });
   const enforceRateLimit = createRateLimit({ limiter });
@@ -151,8 +151,8 @@ export function createRequestAccess({
     failures,
     cookie,
     enforceRateLimit,
-    takeStreamSlot,
-    takeAnswerSlot,
+    acquireStreamSlot,
+    acquireAnswerSlot,
     accessEnded,
     addressOf,
     issueChallenge: proofs.issue,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { sessionSeconds } from '../../db/organizations/sessions.ts';
 
 /** Organizations that a browser can be signed in to at once. */
-export const mostSessions = 8;
+export const maxSessions = 8;
 
 export type SessionCookie = ReturnType<typeof createSessionCookie>;
 
@@ -22,7 +22,7 @@ export function createSessionCookie({ pepper, baseUrl }: { pepper: string; baseU
   return {
     /** Returns the Set-Cookie field that signs in: the current session, then those of other organizations. */
     set(sessionIds: string[]): string {
-      const signed = sessionIds.slice(0, mostSessions).map((id) => `${id}.${signatureOf(id).toString('base64url')}`);
+      const signed = sessionIds.slice(0, maxSessions).map((id) => `${id}.${signatureOf(id).toString('base64url')}`);
       return `${name}=${signed.join('~')}; Max-Age=${sessionSeconds}; ${attributes}`;
     },
     /** Returns the Set-Cookie field that signs out. */
@@ -35,7 +35,7 @@ export function createSessionCookie({ pepper, baseUrl }: { pepper: string; baseU
         .map((pair) => pair.trim())
         .find((pair) => pair.startsWith(`${name}=`))
         ?.slice(name.length + 1);
-      return (value ?? '').split('~', mostSessions).flatMap((pair) => {
+      return (value ?? '').split('~', maxSessions).flatMap((pair) => {
         const [, sessionId, signature] = /^([\w-]{1,64})\.([\w-]{43})$/.exec(pair) ?? [];
         if (sessionId === undefined || signature === undefined) return [];
         return timingSafeEqual(Buffer.from(signature, 'base64url'), signatureOf(sessionId)) ? [sessionId] : [];

@@ -22,9 +22,9 @@ export function createSiteLimits({
     const entry = known.get(key);
     if (entry !== undefined && now() - entry.loadedAt < freshMs) return entry.limits;
     const limits = sites.findByDomain(owner, domain);
-    const looked = { loadedAt: now(), limits };
-    remember(known, key, looked);
-    limits.catch(() => known.get(key) === looked && known.delete(key));
+    const loaded = { loadedAt: now(), limits };
+    remember(known, key, loaded);
+    limits.catch(() => known.get(key) === loaded && known.delete(key));
     return limits;
   };
 }

@@ -1,20 +1,20 @@
 import type { ApiError } from '../http/errors.ts';
 
 /** Takes one of the holder's stream slots until disposal. Throws 429 when all are taken. */
-export type TakeStreamSlot = (holder: string) => Disposable;
+export type AcquireStreamSlot = (holder: string) => Disposable;
 
 /** Limits the open streams per holder in this process, so that a holder that leaves them open affects no other. */
 export function createStreamSlots({
-  most,
+  max,
   refusal,
 }: {
-  most: number;
-  refusal: (most: number) => ApiError;
-}): TakeStreamSlot {
+  max: number;
+  refusal: (max: number) => ApiError;
+}): AcquireStreamSlot {
   const taken = new Map<string, number>();
   return (holder) => {
     const count = taken.get(holder) ?? 0;
-    if (count >= most) throw refusal(most);
+    if (count >= max) throw refusal(max);
     taken.set(holder, count + 1);
     let isOpen = true;
     return {

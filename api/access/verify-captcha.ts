@@ -10,7 +10,7 @@ const verifyUrls: Record<Captcha, string> = {
   turnstile: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
   hcaptcha: 'https://api.hcaptcha.com/siteverify',
 };
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 const verdictSchema = z.object({ success: z.boolean() });
 
 /** @param verifyUrl where to ask instead of at the providers; its host may have a private address */
@@ -28,7 +28,7 @@ export function createCaptchaVerifier({
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams({ secret, response }).toString(),
-        signal: AbortSignal.timeout(longestWaitMs),
+        signal: AbortSignal.timeout(maxWaitMs),
       });
       return verdictSchema.parse(await answer.json()).success;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import {
   instructionsSchema,
-  mostSkills,
+  maxSkills,
   skillContentSchema,
   skillDescriptionSchema,
   skillNameSchema,
@@ -19,11 +19,11 @@ export const changeGuidanceSchema = closedBody({
   instructions: instructionsSchema.nullable().meta({ description: 'Part of the prompt of every job; null for none.' }),
   skills: z
     .array(skillSchema)
-    .max(mostSkills.project)
+    .max(maxSkills.project)
     .refine((skills) => new Set(skills.map(({ name }) => name)).size === skills.length, 'must have different names'),
 }).partial();
 
 export const guidanceSchema = z.object({
   instructions: z.string().nullable(),
-  skills: z.array(z.object({ name: z.string(), description: z.string(), content: z.string() })).max(mostSkills.project),
+  skills: z.array(z.object({ name: z.string(), description: z.string(), content: z.string() })).max(maxSkills.project),
 });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { restrictsKey } from '../../db/organizations/keys.ts';
 import { roles } from '../../lib/roles.ts';
-import { mostOfPage } from '../../db/page.ts';
+import { maxPageSize } from '../../db/page.ts';
 import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { nextCursor, pageQuerySchema } from '../http/page-schemas.ts';
 import { nameSchema } from '../../lib/inputs/administration.ts';
-import { mostOrigins, originsSchema } from '../../lib/inputs/origin.ts';
+import { maxOrigins, originsSchema } from '../../lib/inputs/origin.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, for servers; assistant: public.' });
@@ -76,7 +76,7 @@ export const keySchema = z.object({
   expiresAt: timeOrNull,
   revokedAt: timeOrNull,
   lastUsedAt: timeOrNull.meta({ description: 'Accurate to half a minute.' }),
-  allowedOrigins: z.array(z.string()).max(mostOrigins),
+  allowedOrigins: z.array(z.string()).max(maxOrigins),
   allowsNoOrigin: z.boolean(),
   proofOfWork: z.boolean(),
   requestsPerMinute: z.number().int().nullable(),
@@ -85,7 +85,7 @@ export const keySchema = z.object({
 });
 export type PublicKey = z.infer<typeof keySchema>;
 
-export const keyListSchema = z.object({ keys: z.array(keySchema).max(mostOfPage), nextCursor });
+export const keyListSchema = z.object({ keys: z.array(keySchema).max(maxPageSize), nextCursor });
 export const createdKeySchema = keySchema.extend({ key: z.string().meta({ description: 'Returned only once.' }) });
 
 const filter = z.string().min(1).max(200).optional();
@@ -117,4 +117,4 @@ const auditEntrySchema = z.object({
 });
 export type PublicAuditEntry = z.infer<typeof auditEntrySchema>;
 
-export const auditPageSchema = z.object({ entries: z.array(auditEntrySchema).max(mostOfPage), nextCursor });
+export const auditPageSchema = z.object({ entries: z.array(auditEntrySchema).max(maxPageSize), nextCursor });

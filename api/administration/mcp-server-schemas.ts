@@ -2,10 +2,10 @@ import { z } from 'zod';
 import {
   headerNameSchema,
   headerValueSchema,
-  mostCommands,
-  mostNamedTools,
-  mostServers,
-  mostWords,
+  maxCommands,
+  maxNamedTools,
+  maxServers,
+  maxWords,
   readOnlyChoices,
   secretValueSchema,
   serverCommandSchema,
@@ -16,7 +16,7 @@ import {
 } from '../../lib/inputs/mcp.ts';
 import { closedBody } from '../http/closed-object.ts';
 
-const mostValues = 10;
+const maxValues = 10;
 
 const serverSchema = closedBody({
   name: serverNameSchema.meta({ description: 'Tools of the server are offered as name__tool.' }),
@@ -30,7 +30,7 @@ const serverSchema = closedBody({
   }),
   tools: z
     .array(toolNameSchema)
-    .max(mostNamedTools)
+    .max(maxNamedTools)
     .nullable()
     .default(null)
     .meta({ description: 'The tools that agents may call; null for all.' }),
@@ -40,7 +40,7 @@ const serverSchema = closedBody({
   }),
   headers: z
     .array(closedBody({ name: headerNameSchema, value: headerValueSchema }))
-    .max(mostValues)
+    .max(maxValues)
     .optional()
     .meta({
       writeOnly: true,
@@ -49,7 +49,7 @@ const serverSchema = closedBody({
     }),
   env: z
     .array(closedBody({ name: variableNameSchema, value: secretValueSchema }))
-    .max(mostValues)
+    .max(maxValues)
     .optional()
     .meta({
       writeOnly: true,
@@ -65,11 +65,11 @@ const serverSchema = closedBody({
 export const changeServersSchema = closedBody({
   servers: z
     .array(serverSchema)
-    .max(mostServers)
+    .max(maxServers)
     .refine((servers) => new Set(servers.map(({ name }) => name)).size === servers.length, 'must have different names')
     .refine(
-      (servers) => servers.filter(({ command }) => command !== null).length <= mostCommands,
-      `must have at most ${mostCommands} that run as a command`,
+      (servers) => servers.filter(({ command }) => command !== null).length <= maxCommands,
+      `must have at most ${maxCommands} that run as a command`,
     ),
 });
 
@@ -79,12 +79,12 @@ export const serversSchema = z.object({
       z.object({
         name: z.string(),
         url: z.string().nullable().meta({ description: 'Null for a server that runs as a command.' }),
-        command: z.array(z.string()).max(mostWords).nullable().meta({ description: 'Null for a server at a URL.' }),
-        tools: z.array(z.string()).max(mostNamedTools).nullable(),
+        command: z.array(z.string()).max(maxWords).nullable().meta({ description: 'Null for a server at a URL.' }),
+        tools: z.array(z.string()).max(maxNamedTools).nullable(),
         readOnly: z.enum(readOnlyChoices),
-        headerNames: z.array(z.string()).max(mostValues).meta({ description: 'Headers that are set.' }),
-        envNames: z.array(z.string()).max(mostValues).meta({ description: 'Environment variables that are set.' }),
+        headerNames: z.array(z.string()).max(maxValues).meta({ description: 'Headers that are set.' }),
+        envNames: z.array(z.string()).max(maxValues).meta({ description: 'Environment variables that are set.' }),
       }),
     )
-    .max(mostServers),
+    .max(maxServers),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { mostFailures, mostNamed } from '../../db/operations/operations.ts';
-import { mostWorkers } from '../../db/operations/operator-view.ts';
+import { maxFailures, maxNamed } from '../../db/operations/operations.ts';
+import { maxWorkers } from '../../db/operations/operator-view.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { wholeNumber } from '../http/page-schemas.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
@@ -9,7 +9,7 @@ const msOrNull = z.number().nullable().meta({ description: 'Milliseconds; null i
 const count = z.number().int();
 
 /** Maximum number of buckets in a series, including the partial ones at both ends. */
-export const mostBuckets = 102;
+export const maxBuckets = 102;
 
 /** Query of `GET /v1/operations`. */
 export const operationsQuerySchema = closedQuery({
@@ -33,19 +33,19 @@ export const operationsSchema = z.object({
   }),
   throughput: z
     .array(z.object({ at: time, created: count, completed: count, failed: count, cancelled: count }))
-    .max(mostBuckets)
+    .max(maxBuckets)
     .meta({ description: 'Turns of jobs that started, completed, failed and were cancelled in each interval.' }),
-  failures: z.array(z.object({ category: z.string(), title: z.string(), count })).max(mostFailures),
+  failures: z.array(z.object({ category: z.string(), title: z.string(), count })).max(maxFailures),
   models: z
     .array(z.object({ model: z.string(), ...namedFigures }))
-    .max(mostNamed)
+    .max(maxNamed)
     .meta({
       description:
         'Turns that ended, by the model of their job, and the cost of its calls, including lost ones; the models with the most turns.',
     }),
   projects: z
     .array(z.object({ projectId: z.string(), name: z.string().nullable(), ...namedFigures }))
-    .max(mostNamed)
+    .max(maxNamed)
     .meta({ description: 'The same by project; the name is null if the project was deleted.' }),
   queue: z.object({
     waiting: count.meta({ description: 'Jobs waiting for a worker.' }),
@@ -70,7 +70,7 @@ export const operationsSchema = z.object({
         seenAt: time,
       }),
     )
-    .max(mostWorkers)
+    .max(maxWorkers)
     .nullable()
     .meta({
       description:
@@ -84,7 +84,7 @@ export const operationsSchema = z.object({
       .array(
         z.object({ at: time, jobP50Ms: msOrNull, jobP95Ms: msOrNull, answerP50Ms: msOrNull, answerP95Ms: msOrNull }),
       )
-      .max(mostBuckets),
+      .max(maxBuckets),
   }),
   cost: z
     .array(
@@ -102,7 +102,7 @@ export const operationsSchema = z.object({
         outputTokens: count,
       }),
     )
-    .max(mostBuckets),
-  answers: z.array(z.object({ at: time, answered: count, unanswered: count })).max(mostBuckets),
+    .max(maxBuckets),
+  answers: z.array(z.object({ at: time, answered: count, unanswered: count })).max(maxBuckets),
 });
 export type PublicOperations = z.infer<typeof operationsSchema>;

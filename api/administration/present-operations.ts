@@ -1,7 +1,7 @@
 import type { MeasuredDurations, NamedFigures, Operations } from '../../db/operations/operations.ts';
 import type { OperatorView } from '../../db/operations/operator-view.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
-import { mostBuckets, type PublicOperations } from './operations-schemas.ts';
+import { maxBuckets, type PublicOperations } from './operations-schemas.ts';
 import type { Usage, UsedDay } from '../../db/organizations/usage.ts';
 import type { PublicUsage } from './usage-schemas.ts';
 
@@ -78,9 +78,9 @@ function presentNamed({ completed, failed, cancelled, costMicros }: Omit<NamedFi
 
 const bucketLengths = [60, 300, 900, 3_600, 21_600, 86_400];
 
-/** Returns the bucket length, in seconds, that keeps a series within `mostBuckets`. */
+/** Returns the bucket length, in seconds, that keeps a series within `maxBuckets`. */
 export function bucketSecondsOf(hours: number): number {
-  return bucketLengths.find((seconds) => (hours * 3_600) / seconds <= mostBuckets - 2) ?? 86_400;
+  return bucketLengths.find((seconds) => (hours * 3_600) / seconds <= maxBuckets - 2) ?? 86_400;
 }
 
 function bucketsOf({ from, to, bucketSeconds }: { from: Date; to: Date; bucketSeconds: number }): string[] {
@@ -124,7 +124,7 @@ export function presentUsage({ days, keys, organization, projects }: Usage, limi
   };
 }
 
-function lesserOf(one: number | null, other: number | null): number | null {
-  if (one === null || other === null) return one ?? other;
-  return Math.min(one, other);
+function lesserOf(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { mostOfPage } from '../../db/page.ts';
+import { maxPageSize } from '../../db/page.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
-import { longestName, mostBranches, mostDocuments } from '../../db/organizations/project-repository.ts';
+import { maxNameLength, maxBranches, maxDocuments } from '../../db/organizations/project-repository.ts';
 import { forgeKinds } from '../../db/organizations/projects.ts';
 import { globSchema } from '../../lib/inputs/glob.ts';
 import {
@@ -14,28 +14,28 @@ import {
   modelNameSchema,
   nameSchema,
 } from '../../lib/inputs/administration.ts';
-import { mostFetchHosts, parseFetchHost } from '../../lib/inputs/fetch-hosts.ts';
+import { maxFetchHosts, parseFetchHost } from '../../lib/inputs/fetch-hosts.ts';
 import {
   maxOutputTokensSchema,
   modelListSchema,
-  mostModels,
+  maxModels,
   reasoningEffortSchema,
 } from '../../lib/inputs/model-choice.ts';
 import { hostKeySchema, sshKeySchema } from '../../lib/inputs/ssh-keys.ts';
 import { time } from '../../lib/time-schemas.ts';
-import { longestEnvironment, parseEnvironment } from '../../lib/environments/environment.ts';
+import { maxEnvironmentLength, parseEnvironment } from '../../lib/environments/environment.ts';
 
 /** The text of a description that a project has instead of its repository's. */
 const environmentTextSchema = z
   .string()
-  .max(longestEnvironment)
+  .max(maxEnvironmentLength)
   .superRefine((text, context) => {
     const parsed = parseEnvironment(text);
     if (!parsed.ok) context.addIssue(parsed.problem);
   });
 
-const mostEntries = 100;
-const marks = z.array(markSchema).max(mostEntries);
+const maxEntries = 100;
+const marks = z.array(markSchema).max(maxEntries);
 
 const fetchHostSchema = z.string().transform((text, context) => {
   const parsed = parseFetchHost(text);
@@ -75,7 +75,7 @@ const settings = {
     .meta({ description: "Limit of each answer of its jobs' models, in tokens; null for the model's own." }),
   allowedRepositories: z
     .array(z.string().max(2_048))
-    .max(mostEntries)
+    .max(maxEntries)
     .meta({ description: 'Additional repositories that jobs may use.' }),
   forgeUrl: forgeUrlSchema.nullable().meta({ description: "Null for the root of the repository's server." }),
   reviewers: marks,
@@ -83,7 +83,7 @@ const settings = {
   assignees: marks,
   allowedPaths: z
     .array(globSchema)
-    .max(mostEntries)
+    .max(maxEntries)
     .meta({ description: 'Globs of the paths that jobs may change; empty for all.' }),
   mayChangeWorkflows: z.boolean().meta({
     description: 'Whether jobs may change files that the forge runs automatically, such as .github/workflows.',
@@ -101,7 +101,7 @@ const settings = {
     description:
       "Where its jobs run, as the text of a .docket/environment.yml that replaces the repository's own; null for none.",
   }),
-  fetchHosts: z.array(fetchHostSchema).max(mostFetchHosts).meta({
+  fetchHosts: z.array(fetchHostSchema).max(maxFetchHosts).meta({
     description:
       'Hosts of the web pages that agents may fetch, such as docs.example.com or *.example.com, within DOCKET_FETCH_HOSTS of the worker.',
   }),
@@ -119,7 +119,7 @@ const settings = {
   }),
   sshKnownHosts: z
     .array(hostKeySchema)
-    .max(mostEntries)
+    .max(maxEntries)
     .meta({ description: 'Host keys of the servers reached by ssh, as printed by ssh-keyscan.' }),
 };
 
@@ -146,7 +146,7 @@ export const createProjectSchema = changeProjectSchema.extend({
 
 const { forgeToken: _forgeToken, sshKey: _sshKey, ...shown } = settings;
 
-const shownEntries = z.array(z.string()).max(mostEntries);
+const shownEntries = z.array(z.string()).max(maxEntries);
 
 export const projectSchema = z.object({
   id: z.string(),
@@ -154,8 +154,8 @@ export const projectSchema = z.object({
   name: z.string(),
   forgeUrl: z.string().nullable(),
   environment: z.string().nullable(),
-  fetchHosts: z.array(z.string()).max(mostFetchHosts),
-  models: z.array(z.string()).max(mostModels).nullable().meta({ description: settings.models.meta()?.description }),
+  fetchHosts: z.array(z.string()).max(maxFetchHosts),
+  models: z.array(z.string()).max(maxModels).nullable().meta({ description: settings.models.meta()?.description }),
   reviewers: shownEntries,
   labels: shownEntries,
   assignees: shownEntries,
@@ -168,12 +168,12 @@ export const projectSchema = z.object({
 });
 export type PublicProject = z.infer<typeof projectSchema>;
 
-const repositoryName = z.string().max(longestName);
+const repositoryName = z.string().max(maxNameLength);
 
 /** Names found in a project's repository. */
 export const repositoryNamesSchema = z.object({
-  branches: z.array(repositoryName).max(mostBranches).meta({ description: 'Branches, newest commit first.' }),
-  documents: z.array(repositoryName).max(mostDocuments).meta({ description: 'Paths of documents.' }),
+  branches: z.array(repositoryName).max(maxBranches).meta({ description: 'Branches, newest commit first.' }),
+  documents: z.array(repositoryName).max(maxDocuments).meta({ description: 'Paths of documents.' }),
 });
 
-export const projectListSchema = z.object({ projects: z.array(projectSchema).max(mostOfPage), nextCursor });
+export const projectListSchema = z.object({ projects: z.array(projectSchema).max(maxPageSize), nextCursor });

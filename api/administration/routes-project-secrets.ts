@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mostSecrets, type SetupSecret, type SetupSecretStore } from '../../db/organizations/setup-secrets.ts';
+import { maxSecrets, type SetupSecret, type SetupSecretStore } from '../../db/organizations/setup-secrets.ts';
 import { isVariableName } from '../../lib/environments/variable-name.ts';
 import { secretValueSchema } from '../../lib/inputs/mcp.ts';
 import { time } from '../../lib/time-schemas.ts';
@@ -26,7 +26,7 @@ export const projectSecretRoutes = {
     summary: 'Lists the setup secrets of a project, without their values.',
     params: { id },
     responses: {
-      200: json('The secrets, by name.', z.object({ secrets: z.array(secretSchema).max(mostSecrets) })),
+      200: json('The secrets, by name.', z.object({ secrets: z.array(secretSchema).max(maxSecrets) })),
     },
   }),
   setProjectSecret: defineRoute({
@@ -70,7 +70,7 @@ export function createProjectSecretRouter({ admit, setupSecrets: store }: Projec
         );
       const stored = await store.set(caller, projectId, { name, value });
       if (stored === null) throw projectNotFound();
-      if (stored === 'full') throw new ApiError(409, `A project has at most ${mostSecrets} secrets. Delete one first.`);
+      if (stored === 'full') throw new ApiError(409, `A project has at most ${maxSecrets} secrets. Delete one first.`);
       return presentSecret(stored);
     },
 

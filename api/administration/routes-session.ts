@@ -13,11 +13,11 @@ import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { foreignPage, tooManyRequests, unauthorized, wrongKeyKind } from '../http/errors.ts';
 import type { FailedAttempts } from '../access/failed-attempts.ts';
-import { mostSessions, type SessionCookie } from '../access/session-cookie.ts';
+import { maxSessions, type SessionCookie } from '../access/session-cookie.ts';
 import { notSignedInTo } from '../access/errors.ts';
 import type { VerifyKey } from '../access/verify-key.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
-import { mostChoices } from '../../db/page.ts';
+import { maxChoices } from '../../db/page.ts';
 import { nameSchema } from '../../lib/inputs/administration.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { time } from '../../lib/time-schemas.ts';
@@ -39,7 +39,7 @@ const signInLinkSchema = z.object({
 });
 
 /** More than the providers have together. */
-const mostModels = 500;
+const maxModels = 500;
 
 /** Body of `POST /v1/session/organization`. */
 const switchSchema = closedBody({ id: z.string().max(64) });
@@ -48,7 +48,7 @@ const sessionSchema = z.object({
   organization: z.object({ id: z.string(), name: z.string() }),
   organizations: z
     .array(z.object({ id: z.string(), name: z.string() }))
-    .max(mostSessions)
+    .max(maxSessions)
     .meta({ description: 'The organizations that this browser is signed in to, the current one first.' }),
   keyId: z.string().meta({ description: 'The API key that the session acts for.' }),
   person: z.string().nullable().meta({ description: 'Name of the signed-in user, from the sign-in link.' }),
@@ -58,8 +58,8 @@ const sessionSchema = z.object({
   expiresAt: time,
   projects: z
     .array(z.object({ id: z.string(), name: z.string(), repository: z.string(), model: z.string().nullable() }))
-    .max(mostChoices),
-  sites: z.array(z.object({ domain: z.string() })).max(mostChoices),
+    .max(maxChoices),
+  sites: z.array(z.object({ domain: z.string() })).max(maxChoices),
   defaults: z.object({ agentModel: z.string(), assistantModel: z.string() }),
   models: z
     .array(
@@ -70,7 +70,7 @@ const sessionSchema = z.object({
         problem: z.string().nullable().meta({ description: 'Why it cannot be used, such as a missing key.' }),
       }),
     )
-    .max(mostModels)
+    .max(maxModels)
     .meta({ description: 'Models with known prices, in US dollars per million tokens; those that can be used first.' }),
   temporalUiUrl: z.string().nullable().meta({
     description: "URL of Temporal's web interface; null if none is known or this organization may not see it.",
@@ -188,7 +188,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
   async function othersThan(organizationId: string, ctx: AppContext): Promise<SessionRow[]> {
     const found = await Promise.all(cookie.read(ctx.req).map((id) => signedIn.find(id)));
     const valid = found.filter((session) => session !== null);
-    return valid.filter((session) => session.organizationId !== organizationId).slice(0, mostSessions - 1);
+    return valid.filter((session) => session.organizationId !== organizationId).slice(0, maxSessions - 1);
   }
 
   /** Makes a session the current one of the browser. */
@@ -223,7 +223,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
       projects: projects.map((project) => ({ ...project, repository: repositoryUrl(project.repository) })),
       sites,
       defaults: deps.defaults,
-      models: deps.models.slice(0, mostModels),
+      models: deps.models.slice(0, maxModels),
       ...(isOpen && deps.temporalUiUrl !== null
         ? { temporalUiUrl: deps.temporalUiUrl, temporalNamespace: deps.temporalNamespace }
         : { temporalUiUrl: null, temporalNamespace: null }),

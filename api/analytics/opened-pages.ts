@@ -3,7 +3,7 @@ import type { SiteRollups } from '../../db/for-service/site-rollups.ts';
 import type { PageMetadata } from '../../search/read/source-page.ts';
 
 /** Largest number of pages that are counted between two flushes. */
-const mostPages = 10_000;
+const maxPages = 10_000;
 
 export type OpenedPages = ReturnType<typeof createOpenedPages>;
 
@@ -20,7 +20,7 @@ export function createOpenedPages({ countOpened }: Pick<SiteRollups, 'countOpene
       const key = JSON.stringify([siteId, path, version, language]);
       const known = opened.get(key);
       if (known !== undefined) known.times += 1;
-      else if (opened.size < mostPages) opened.set(key, { siteId, path, version, language, times: 1 });
+      else if (opened.size < maxPages) opened.set(key, { siteId, path, version, language, times: 1 });
     },
 
     /** Stores the counts since the last call. */

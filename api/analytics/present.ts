@@ -1,9 +1,4 @@
-import {
-  mostListed,
-  type NamedMeasures,
-  type SiteAnalytics,
-  type SiteMeasures,
-} from '../../db/sites/site-analytics.ts';
+import { maxListed, type NamedMeasures, type SiteAnalytics, type SiteMeasures } from '../../db/sites/site-analytics.ts';
 import { presentGap } from '../sites/present-gap.ts';
 import type { Gap } from '../sites/gaps.ts';
 import type { PublicAnalytics } from './schemas.ts';
@@ -39,8 +34,8 @@ export function presentAnalytics(
         ({ state, lastAskedAt }) =>
           !['answered', 'dismissed'].includes(state) && Date.parse(lastAskedAt ?? '') >= from.getTime(),
       )
-      .toSorted((one, other) => other.count - one.count)
-      .slice(0, mostListed)
+      .toSorted((a, b) => b.count - a.count)
+      .slice(0, maxListed)
       .map(({ id, label, state, count, lastAskedAt }) => ({ id, label, state, count, lastAskedAt })),
   };
 }

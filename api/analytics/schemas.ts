@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { mostListed } from '../../db/sites/site-analytics.ts';
+import { maxListed } from '../../db/sites/site-analytics.ts';
 import { time } from '../../lib/time-schemas.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { wholeNumber } from '../http/page-schemas.ts';
 import { gapSchema } from '../sites/gap-schemas.ts';
 
 /** Longest period, in days. */
-const mostDays = 365;
+const maxDays = 365;
 /** Periods up to this long have hourly intervals. */
 const hourlyDays = 7;
-const mostPoints = Math.max(mostDays, hourlyDays * 24);
+const maxPoints = Math.max(maxDays, hourlyDays * 24);
 
 export function bucketSecondsOf(days: number): 3_600 | 86_400 {
   return days <= hourlyDays ? 3_600 : 86_400;
@@ -17,7 +17,7 @@ export function bucketSecondsOf(days: number): 3_600 | 86_400 {
 
 const name = z.string().max(200).optional();
 const query = {
-  days: wholeNumber(1, mostDays).default(30).meta({ description: 'Number of days (UTC), today last.' }),
+  days: wholeNumber(1, maxDays).default(30).meta({ description: 'Number of days (UTC), today last.' }),
   version: name.meta({ description: 'Only questions about this version; empty for questions about no version.' }),
   language: name.meta({
     description: 'Only questions about pages in this language; empty for pages without a language.',
@@ -61,7 +61,7 @@ const pages = z
       opened: count.meta({ description: 'Times that readers opened the page through Docket.' }),
     }),
   )
-  .max(mostListed);
+  .max(maxListed);
 
 export const analyticsSchema = z.object({
   from: time,
@@ -75,15 +75,15 @@ export const analyticsSchema = z.object({
         'Lower and upper bound of the share of conversations that needed no person: confirmed and resolved ones.',
     }),
   }),
-  series: z.array(z.object({ at: time, ...measures })).max(mostPoints),
-  topics: z.array(named).max(mostListed).meta({ description: 'By section of the documentation; most asked first.' }),
-  versions: z.array(named).max(mostListed),
-  languages: z.array(named).max(mostListed),
+  series: z.array(z.object({ at: time, ...measures })).max(maxPoints),
+  topics: z.array(named).max(maxListed).meta({ description: 'By section of the documentation; most asked first.' }),
+  versions: z.array(named).max(maxListed),
+  languages: z.array(named).max(maxListed),
   cited: pages.meta({ description: 'Most cited pages.' }),
   opened: pages.meta({ description: 'Most opened pages.' }),
   gaps: z
     .array(gapSchema.pick({ id: true, label: true, state: true, count: true, lastAskedAt: true }))
-    .max(mostListed)
+    .max(maxListed)
     .meta({ description: 'What the documentation lacks: gaps with a question in this period; most asked first.' }),
 });
 export type PublicAnalytics = z.infer<typeof analyticsSchema>;

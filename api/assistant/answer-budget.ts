@@ -3,7 +3,7 @@ import type { AnswerSpendingStore } from '../../db/sites/answer-spending.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { createOfflineExtract, extractName } from '../../models/offline-extract/offline-extract.ts';
 import type { PriceBook, PricedUsage } from '../../models/prices.ts';
-import { mostTokensOf, noTokens } from '../../models/used-tokens.ts';
+import { maxTokensOf, noTokens } from '../../models/used-tokens.ts';
 import { answersUnpriced, budgetSpent } from '../http/errors.ts';
 
 export interface AnswerBudgetDeps {
@@ -15,11 +15,11 @@ export interface AnswerBudgetDeps {
   /** Daily budget of an organization, in millionths of a US dollar; null means unlimited. */
   budgetMicros: number | null;
   /** Longest output of a call, in tokens. */
-  mostOutputTokens?: number;
+  outputTokenLimit?: number;
 }
 
 /** A model call whose highest possible cost is reserved. */
-export interface HeldCall {
+export interface ReservedCall {
   model: LanguageModelV4;
   modelName: string;
   /** Whether the extractive model answers because the call would exceed the site's daily budget even if nothing were spent. */
@@ -27,7 +27,7 @@ export interface HeldCall {
   /** Longest output of the call, in tokens; null when the model decides. */
   maxOutputTokens: number | null;
   /** Its highest possible cost, in millionths of a US dollar, which counts as spent until the call is settled. */
-  mostMicros: number;
+  maxMicros: number;
   /** Settles the cost of the call, once it has ended or if it is not sent, and returns it. */
   settle(usage: PricedUsage): Promise<number>;
 }
@@ -36,10 +36,10 @@ export interface HeldCall {
  * Reserves the highest possible cost of a model call. When it does not fit the site's daily budget, the call goes to
  * the extractive model. Throws ApiError when the organization's daily budget is spent.
  */
-export type HoldCall = (call: { site: SiteRow; characters: number }) => Promise<HeldCall>;
+export type ReserveCall = (call: { site: SiteRow; characters: number }) => Promise<ReservedCall>;
 
 /** No answer from documentation needs more, and a larger share of the window would leave too little for the request. */
-const mostTokensOfAnswer = 8_000;
+const maxAnswerTokens = 8_000;
 const outputShareOfWindow = 1 / 4;
 /** Upper bound for the descriptions of the tools. */
 const charactersOfTools = 2_000;
@@ -54,39 +54,44 @@ export function createAnswerBudget({
   model,
   modelName,
   budgetMicros,
-  mostOutputTokens = mostTokensOfAnswer,
-}: AnswerBudgetDeps): HoldCall {
-  const maxOutputTokens = Math.min(mostOutputTokens, Math.floor(prices.windowOf(modelName) * outputShareOfWindow));
+  outputTokenLimit = maxAnswerTokens,
+}: AnswerBudgetDeps): ReserveCall {
+  const maxOutputTokens = Math.min(outputTokenLimit, Math.floor(prices.windowOf(modelName) * outputShareOfWindow));
   const costOf = (usage: PricedUsage) => prices.costMicrosOf(modelName, usage);
-  const free = { exceedsBudget: false, mostMicros: 0, settle: async () => 0 };
-  const extract: HeldCall = {
+  const free = { exceedsBudget: false, maxMicros: 0, settle: async () => 0 };
+  const extract: ReservedCall = {
     model: createOfflineExtract({ lead: budgetNotice }),
     modelName: extractName,
     maxOutputTokens: null,
     ...free,
   };
 
-  return async function holdCall({ site, characters }) {
+  return async function reserveCall({ site, characters }) {
     const { answerBudgetMicros: siteMicros } = site;
     const isLimited = siteMicros !== null || budgetMicros !== null;
-    const sent = { ...noTokens, inputTokens: mostTokensOf(characters + charactersOfTools) };
-    const mostMicros = costOf({ ...sent, outputTokens: maxOutputTokens });
-    if (mostMicros === null && isLimited) throw answersUnpriced(modelName);
+    const sent = { ...noTokens, inputTokens: maxTokensOf(characters + charactersOfTools) };
+    const maxMicros = costOf({ ...sent, outputTokens: maxOutputTokens });
+    if (maxMicros === null && isLimited) throw answersUnpriced(modelName);
     const call = { model, modelName, maxOutputTokens: isLimited ? maxOutputTokens : null, ...free };
-    if (mostMicros === null || mostMicros === 0) return call;
-    if (siteMicros !== null && mostMicros > siteMicros) return { ...extract, exceedsBudget: true };
-    const lostMicros = costOf(sent) ?? mostMicros;
-    const held = await spending.hold(site, { mostMicros, lostMicros, siteMicros, organizationMicros: budgetMicros });
-    if ('spent' in held) {
-      if (held.spent === 'site') return extract;
-      throw budgetSpent(held.retryAfterSeconds);
+    if (maxMicros === null || maxMicros === 0) return call;
+    if (siteMicros !== null && maxMicros > siteMicros) return { ...extract, exceedsBudget: true };
+    const lostMicros = costOf(sent) ?? maxMicros;
+    const reservation = await spending.reserve(site, {
+      maxMicros,
+      lostMicros,
+      siteMicros,
+      organizationMicros: budgetMicros,
+    });
+    if ('spent' in reservation) {
+      if (reservation.spent === 'site') return extract;
+      throw budgetSpent(reservation.retryAfterSeconds);
     }
     return {
       ...call,
-      mostMicros,
+      maxMicros,
       async settle(usage) {
-        const micros = costOf(usage) ?? mostMicros;
-        await spending.settle(site, held, micros);
+        const micros = costOf(usage) ?? maxMicros;
+        await spending.settle(site, reservation, micros);
         return micros;
       },
     };

@@ -6,7 +6,7 @@ import type { AnswerTool } from './generate.ts';
 import { urlOf } from './retrieve.ts';
 
 const resultsOfSearch = 5;
-const longestPage = 12_000;
+const maxPageSize = 12_000;
 
 const searchInput = z.object({ query: z.string().min(1).max(500) });
 const pageInput = z.object({ path: z.string().min(1).max(500) });
@@ -71,7 +71,7 @@ export function createAnswerTools({
         if (!parsed.success) return 'The input must be {"path": "…"}.';
         const page = index.page(parsed.data.path, filter);
         if (page === null) return 'There is no such page.';
-        const content = page.content.slice(0, longestPage);
+        const content = page.content.slice(0, maxPageSize);
         read(page, content);
         return `${urlOf({ ...page, anchor: null }, baseUrl)}\n\n${content}`;
       },

@@ -6,7 +6,7 @@ import type { Assistant } from './assistant.ts';
 import { parseMessageRequest } from './message-request.ts';
 import { isAnswer } from './prompt.ts';
 
-const longestAnswerMs = 90_000;
+const maxAnswerMs = 90_000;
 const indexWaits = 40;
 const indexWaitMs = 250;
 
@@ -45,7 +45,7 @@ export interface OneAnswer {
  */
 export async function askOnce(asked: OneQuestion): Promise<OneAnswer | null> {
   const { assistant, site, index, history = [], question, retrievalPageSize, stopping } = asked;
-  const signal = AbortSignal.any([stopping, AbortSignal.timeout(longestAnswerMs)]);
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(maxAnswerMs)]);
   const messages = [...history, question].map((content) => ({ role: 'user', content }));
   const request = parseMessageRequest({ fp: anonymousFingerprint, messages, retrievalPageSize });
   const reply = await assistant.reply({ site: { ...site, retentionDays: 0 }, index, request, signal });

@@ -13,18 +13,18 @@ import type { CheckedAnswer } from './checked-answer.ts';
 import { isSentence } from './citations/citations.ts';
 import type { QueryRewriter } from './retrieval/rewrite-query.ts';
 import type { SearchPassages } from './retrieval/search-passages.ts';
-import { GenerationError, holdNext, type GenerateOptions } from './generate.ts';
+import { GenerationError, reserveNext, type GenerateOptions } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import { docsLocationOf } from './docs-location.ts';
 import { pathOnSite } from './path-on-site.ts';
 import { isAnswer, notFoundSentence, promptOf } from './prompt.ts';
 import type { Reply, TakePart } from './reply.ts';
-import type { HeldCall, HoldCall } from './answer-budget.ts';
+import type { ReservedCall, ReserveCall } from './answer-budget.ts';
 import { retrieve, urlOf } from './retrieve.ts';
 
 export interface AssistantDeps {
   threads: ThreadStore;
-  holdCall: HoldCall;
+  reserveCall: ReserveCall;
   rewriteQuery: QueryRewriter['rewrite'];
   searchPassages: SearchPassages;
   logger: Logger;
@@ -35,7 +35,7 @@ export interface AssistantDeps {
   /** The same before the first output of a call. */
   modelStartMs: number;
   /** Longest text of one model call, in characters. */
-  longestText: number;
+  maxTextLength: number;
   /** Called when an answer has ended. */
   onEnded?(ending: AnswerEnding): void;
 }
@@ -80,8 +80,8 @@ export function createAssistant(deps: AssistantDeps): Assistant {
       const costMicros = () => rewritten.costMicros() + answerMicros;
       const prompt = promptOf({ request, query, hits, weakScore: index.weakScore, site });
       const promptCharacters = JSON.stringify(prompt).length;
-      let held: HeldCall | null = await deps.holdCall({ site, characters: promptCharacters });
-      let { modelName, exceedsBudget } = held;
+      let reserved: ReservedCall | null = await deps.reserveCall({ site, characters: promptCharacters });
+      let { modelName, exceedsBudget } = reserved;
       const messageId = newId('msg_');
       return {
         messageId,
@@ -100,23 +100,23 @@ export function createAssistant(deps: AssistantDeps): Assistant {
         costMicros,
         async run(take) {
           // the first call was reserved before the reply began, when a refusal could still be its status
-          const holdCall = async (characters: number) => {
-            const call = held ?? (await holdNext(deps.holdCall, { site, characters }));
-            held = null;
+          const reserveCall = async (characters: number) => {
+            const call = reserved ?? (await reserveNext(deps.reserveCall, { site, characters }));
+            reserved = null;
             ({ modelName, exceedsBudget } = call);
-            answerMicros += call.mostMicros;
+            answerMicros += call.maxMicros;
             return {
               ...call,
               async settle(used: PricedUsage) {
                 try {
-                  answerMicros += (await call.settle(used)) - call.mostMicros;
+                  answerMicros += (await call.settle(used)) - call.maxMicros;
                 } catch (error) {
                   deps.logger.error({ err: error, site: site.id }, 'the cost of an answer could not be settled');
                 }
               },
             };
           };
-          const prompted = { prompt, promptCharacters, holdCall };
+          const prompted = { prompt, promptCharacters, reserveCall };
           const turn = { site, index, request, signal, threadId, messageId, query, hits, usage, ...prompted };
           await answer(deps, { ...turn, modelName: () => modelName, costMicros }, take);
         },
@@ -125,7 +125,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
   };
 }
 
-export interface Turn extends AnswerRequest, Pick<GenerateOptions, 'prompt' | 'promptCharacters' | 'holdCall'> {
+export interface Turn extends AnswerRequest, Pick<GenerateOptions, 'prompt' | 'promptCharacters' | 'reserveCall'> {
   threadId: string;
   messageId: string;
   /** Query that was searched for instead of the question; null if the question was. */

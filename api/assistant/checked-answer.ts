@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { mostSources, type Source } from '../../db/sites/threads.ts';
+import { maxSources, type Source } from '../../db/sites/threads.ts';
 import { textChunks } from '../../lib/text-chunks.ts';
 import { extractName } from '../../models/offline-extract/offline-extract.ts';
 import { chunkPage } from '../../search/build/chunk-page.ts';
@@ -21,8 +21,8 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 
 /** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
-const longestChunk = 250;
-const longestKnown = 50_000;
+const maxChunkLength = 250;
+const maxKnownLength = 50_000;
 /** Sentences cited without yielding. */
 const sentencesPerTurn = 5;
 
@@ -79,7 +79,7 @@ export async function generateChecked(
   });
 
   function takeSource(path: string): Promise<void> | null {
-    if (sources.length >= mostSources || sources.some((source) => source.path === path)) return null;
+    if (sources.length >= maxSources || sources.some((source) => source.path === path)) return null;
     const source = sourceOf({ path, index, known, site, position: sources.length + 1 });
     sources.push(source);
     return take({ type: 'source', source });
@@ -99,7 +99,7 @@ export async function generateChecked(
 
   /** Yields between chunks, because a model may send its whole answer at once and would block the event loop. */
   async function takeInChunks(text: string): Promise<void> {
-    for (const chunk of textChunks(text, longestChunk)) {
+    for (const chunk of textChunks(text, maxChunkLength)) {
       await takeText(checker.push(chunk.text));
       await nextTurn();
     }
@@ -112,13 +112,13 @@ export async function generateChecked(
     maxSteps: deps.maxSteps,
     stalledMs: deps.modelStalledMs,
     startMs: deps.modelStartMs,
-    longestText: deps.longestText,
-    holdCall: turn.holdCall,
+    maxTextLength: deps.maxTextLength,
+    reserveCall: turn.reserveCall,
     signal: turn.signal,
   };
   try {
     await generate(options, turn.usage, (chunk) => {
-      if (chunk.type === 'text' && chunk.text.length > longestChunk) return takeInChunks(chunk.text);
+      if (chunk.type === 'text' && chunk.text.length > maxChunkLength) return takeInChunks(chunk.text);
       if (chunk.type === 'text') return takeText(checker.push(chunk.text));
       const path = resolve(chunk.url)?.path ?? null;
       if (path === null) return null;
@@ -177,7 +177,7 @@ function knownOf({ site, index, request: { question, history, context } }: Turn)
     ...history.filter(({ role }) => role === 'user').map(({ text }) => text),
   ]
     .join('\n')
-    .slice(0, longestKnown);
+    .slice(0, maxKnownLength);
 }
 
 /** Returns a cited page as a source, at the best of its passages that are known. */

@@ -3,7 +3,7 @@ import type { SearchHit } from '../../search/query/search-request.ts';
 import type { PageMetadata } from '../../search/read/source-page.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 
-const longestName = 200;
+const maxNameLength = 200;
 
 /**
  * Returns where in the documentation a question belongs. Its topic is the section of the first page that the answer
@@ -24,9 +24,9 @@ export function docsLocationOf(
   const subject = firstPage(pageOf, [...subjects, ...seen]);
   const context = firstPage(pageOf, [...seen, ...subjects])?.metadata;
   return {
-    topic: subject === null ? null : sectionOf(subject).slice(0, longestName),
-    version: context?.version?.slice(0, longestName) ?? null,
-    language: context?.language?.slice(0, longestName) ?? null,
+    topic: subject === null ? null : sectionOf(subject).slice(0, maxNameLength),
+    version: context?.version?.slice(0, maxNameLength) ?? null,
+    language: context?.language?.slice(0, maxNameLength) ?? null,
   };
 }
 

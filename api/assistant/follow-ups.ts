@@ -1,8 +1,8 @@
 import { termsOf } from '../../models/offline-extract/terms.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 
-export const mostFollowUps = 3;
-export const longestFollowUp = 150;
+export const maxFollowUps = 3;
+export const maxFollowUpLength = 150;
 
 /**
  * Returns topics to ask about after an answer: the sections that were found besides the one it cites first, best first. They
@@ -26,10 +26,10 @@ export function followUpsOf({
   const quoted = hits.find(({ path }) => cited.includes(path));
   for (const hit of hits) {
     const topic = topicOf(hit.title, hit.headings);
-    if (hit === quoted || hit.score < weakScore / 2 || topic === '' || topic.length > longestFollowUp) continue;
+    if (hit === quoted || hit.score < weakScore / 2 || topic === '' || topic.length > maxFollowUpLength) continue;
     if (!termsOf(topic).isSubsetOf(asked)) topics.add(topic);
   }
-  return [...topics].slice(0, mostFollowUps);
+  return [...topics].slice(0, maxFollowUps);
 }
 
 /** Returns a section's heading. One word alone, such as "Example", needs the page's title. */

@@ -9,7 +9,7 @@ import type {
 import type { PricedUsage } from '../../models/prices.ts';
 import { lostTokens, noTokens, usedTokens, type CallLength } from '../../models/used-tokens.ts';
 import { ApiError } from '../http/errors.ts';
-import type { HeldCall, HoldCall } from './answer-budget.ts';
+import type { ReservedCall, ReserveCall } from './answer-budget.ts';
 import type { TokenUsage } from '../../workflows/contract/job.ts';
 import { createStepAnswer, type StepAnswer } from './step-answer.ts';
 
@@ -20,11 +20,11 @@ export interface AnswerTool {
 }
 
 /** Longest input of the tools that a step calls, in characters; a provider's client parses it at each chunk. */
-const longestInputs = 20_000;
+const maxInputsLength = 20_000;
 /** A step with more calls is rejected. */
-const mostCallsSent = 200;
+const maxCallsSent = 200;
 
-type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens'> & { settle(usage: PricedUsage): Promise<void> };
+type StepCall = Pick<ReservedCall, 'model' | 'maxOutputTokens'> & { settle(usage: PricedUsage): Promise<void> };
 
 interface RunningCall extends Omit<StepCall, 'settle'> {
   prompt: LanguageModelV4Prompt;
@@ -45,9 +45,9 @@ export interface GenerateOptions {
   /** The same before the first text or call of a step: until then a model loads, reads and thinks, often in silence. */
   startMs: number;
   /** Longest text of one step, in characters. */
-  longestText: number;
+  maxTextLength: number;
   /** Reserves the cost of a step whose prompt has that many characters, and names the model that takes it. */
-  holdCall(characters: number): Promise<StepCall>;
+  reserveCall(characters: number): Promise<StepCall>;
   signal: AbortSignal;
 }
 
@@ -64,12 +64,12 @@ export class GenerationError extends Error {
 
 const brokeOff = 'The answer was interrupted because the language model failed. Ask again.';
 const stalled = 'The answer was interrupted because the language model stopped responding. Ask again.';
-const saidNothing = 'The language model returned no answer. Ask again.';
+const noAnswer = 'The language model returned no answer. Ask again.';
 
 /** More than any model thinks in one step; it is sent back with the results of the step's calls. */
-const longestReasoning = 1_000_000;
+const maxReasoningLength = 1_000_000;
 /** Maximum number of tool calls run per step. For each further call the model gets a notice instead of a result. */
-const mostCallsOfAStep = 8;
+const maxCallsPerStep = 8;
 const tooManyCalls = 'Not run: too many calls at once. Go on with the results of the others.';
 
 /**
@@ -93,7 +93,7 @@ export async function generate(options: GenerateOptions, usage: TokenUsage, take
       sentCharacters: sentCharacters + toolCharacters,
       receivedCharacters: text.length + reasoningCharacters + Math.max(inputCharacters, JSON.stringify(calls).length),
     });
-    const call = await options.holdCall(sentCharacters);
+    const call = await options.reserveCall(sentCharacters);
     if (options.signal.aborted) return call.settle(noTokens);
     const settle = (error: unknown) => call.settle(used ?? lostTokens(error, length()));
     await streamStep(options, { ...call, settle, prompt, mayCall }, (part) => {
@@ -104,22 +104,22 @@ export async function generate(options: GenerateOptions, usage: TokenUsage, take
           // start a new paragraph after text that preceded a tool call
           if (text === '' && hasText) void take({ type: 'text', text: '\n\n' });
           text += part.delta;
-          if (text.length > options.longestText) throw new Error('The answer is too long.');
+          if (text.length > options.maxTextLength) throw new Error('The answer is too long.');
           return take({ type: 'text', text: part.delta });
         }
         case 'source':
           return part.sourceType === 'url' ? take({ type: 'source', url: part.url }) : null;
         case 'reasoning-delta':
           reasoningCharacters += part.delta.length;
-          if (reasoningCharacters > longestReasoning) throw new Error('The reasoning is too long.');
+          if (reasoningCharacters > maxReasoningLength) throw new Error('The reasoning is too long.');
           return null;
         case 'tool-input-delta':
           inputCharacters += part.delta.length;
-          if (inputCharacters > longestInputs) throw new Error('The input of the tools is too long.');
+          if (inputCharacters > maxInputsLength) throw new Error('The input of the tools is too long.');
           return null;
         case 'tool-call':
           calls.push(part);
-          if (calls.length > mostCallsSent || part.input.length > longestInputs)
+          if (calls.length > maxCallsSent || part.input.length > maxInputsLength)
             throw new Error('The calls are too long.');
           return null;
         case 'finish':
@@ -138,7 +138,7 @@ export async function generate(options: GenerateOptions, usage: TokenUsage, take
     prompt.push(...more);
     sentCharacters += JSON.stringify(more).length;
   }
-  if (!hasText) throw new GenerationError(saidNothing);
+  if (!hasText) throw new GenerationError(noAnswer);
 }
 
 /** Runs one model call and settles its cost, however it ends. A delta costs no timer, and no promise but that of its read. */
@@ -156,13 +156,13 @@ async function streamStep(
   let reader: ReadableStreamDefaultReader<StreamPart> | null = null;
   /** Time since which the model owes the next part; null when it does not, so that a slow reader is no stall. */
   let askedAt: number | null = performance.now();
-  let mostMs = startMs;
+  let maxMs = startMs;
   let timer = setTimeout(checkStall, stalledMs);
   function checkStall(): void {
     const silentMs = askedAt === null ? 0 : performance.now() - askedAt;
     // timers may fire slightly early
-    if (silentMs + 1 < mostMs) {
-      timer = setTimeout(checkStall, Math.min(mostMs - silentMs, stalledMs));
+    if (silentMs + 1 < maxMs) {
+      timer = setTimeout(checkStall, Math.min(maxMs - silentMs, stalledMs));
       return;
     }
     hasStalled = true;
@@ -197,7 +197,7 @@ async function streamStep(
       askedAt = null;
       if (done) break;
       if (value.type === 'error') throw value.error;
-      if (outputTypes.has(value.type)) mostMs = stalledMs;
+      if (outputTypes.has(value.type)) maxMs = stalledMs;
       if (value.type === 'finish') {
         hasFinished = true;
         if (value.finishReason.unified === 'error') throw new Error('The model ended with an error.');
@@ -253,7 +253,7 @@ async function messagesOf(
       role: 'tool',
       content: await Promise.all(
         calls.map(async ({ toolCallId, toolName, input }, position) => {
-          const value = position < mostCallsOfAStep ? await resultOf(toolName, input, tools) : tooManyCalls;
+          const value = position < maxCallsPerStep ? await resultOf(toolName, input, tools) : tooManyCalls;
           return { type: 'tool-result' as const, toolCallId, toolName, output: { type: 'text' as const, value } };
         }),
       ),
@@ -267,9 +267,9 @@ async function resultOf(toolName: string, input: string, tools: AnswerTool[]): P
 }
 
 /** Reserves a further call of an answer whose stream has begun. Throws GenerationError when the budget is spent. */
-export async function holdNext(holdCall: HoldCall, call: Parameters<HoldCall>[0]): Promise<HeldCall> {
+export async function reserveNext(reserveCall: ReserveCall, call: Parameters<ReserveCall>[0]): Promise<ReservedCall> {
   try {
-    return await holdCall(call);
+    return await reserveCall(call);
   } catch (error) {
     if (error instanceof ApiError) throw new GenerationError(error.message, { cause: error });
     throw error;

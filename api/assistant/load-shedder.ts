@@ -19,7 +19,7 @@ export class LoadShedder {
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
     this.#histogram.enable();
-    this.#timer = setInterval(() => this.#look(), windowMs);
+    this.#timer = setInterval(() => this.#measure(), windowMs);
     this.#timer.unref();
   }
 
@@ -32,7 +32,7 @@ export class LoadShedder {
     this.#histogram.disable();
   }
 
-  #look(): void {
+  #measure(): void {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, this.#utilization);
     const delayMs = this.#histogram.percentile(99) / nanosecondsPerMs;

@@ -3,16 +3,16 @@ import type { SearchFilter } from '../../search/query/search-request.ts';
 import { withInput } from '../http/error-handler.ts';
 
 /** Longest `currentPath`, in code points (spec, "Limits"). */
-const longestCurrentPath = 200;
-const longestQuestion = 20_000;
-const longestFingerprint = 500;
+const maxCurrentPathLength = 200;
+const maxQuestionLength = 20_000;
+const maxFingerprintLength = 500;
 /** Maximum number of `context` items used in the prompt. */
 const usedContextItems = 10;
 /** Longer lists are rejected before their items are validated, because validating each item takes time. */
-const mostMessages = 500;
-const mostParts = 500;
-const mostContextItems = 50;
-const mostGroups = 50;
+const maxMessages = 500;
+const maxParts = 500;
+const maxContextItems = 50;
+const maxGroups = 50;
 
 /** Further fields are accepted and dropped, because copying those of a whole conversation takes time. */
 const open = { additionalProperties: {} };
@@ -35,7 +35,7 @@ const messageSchema = z
     id: z.string().optional(),
     role: z.enum(['user', 'assistant', 'system', 'data']),
     content: z.string().optional(),
-    parts: z.array(partSchema).max(mostParts).optional(),
+    parts: z.array(partSchema).max(maxParts).optional(),
   })
   .superRefine((message, context) => {
     if (message.role !== 'data' && message.content === undefined && message.parts === undefined) {
@@ -53,7 +53,7 @@ const contextItemSchema = z.looseObject({
   elementId: z.string().nullish(),
 });
 
-const valuesSchema = z.union([z.string(), z.array(z.string()).max(mostGroups)]);
+const valuesSchema = z.union([z.string(), z.array(z.string()).max(maxGroups)]);
 
 /** Search criteria. Unknown fields are accepted and ignored. */
 export const filterSchema = z
@@ -82,12 +82,12 @@ const envelopeSchema = z.looseObject({
   filter: filterSchema,
   context: z
     .array(contextItemSchema)
-    .max(mostContextItems)
+    .max(maxContextItems)
     .nullish()
     .meta({ description: `What the question is about; the first ${usedContextItems} are used.` }),
   currentPath: z
     .string()
-    .refine((path) => [...path].length <= longestCurrentPath, `must have at most ${longestCurrentPath} characters`)
+    .refine((path) => [...path].length <= maxCurrentPathLength, `must have at most ${maxCurrentPathLength} characters`)
     .nullish()
     .meta({
       description: "Path of the page that the reader views: its path in the site, or the path of the browser's URL.",
@@ -119,7 +119,7 @@ export const messageBodySchema = envelopeSchema.extend({
   messages: z
     .array(messageSchema)
     .min(1)
-    .max(mostMessages)
+    .max(maxMessages)
     .meta({ description: 'The conversation, oldest first; the last message of the user is the question.' }),
 });
 
@@ -136,8 +136,8 @@ export type MessageRequest = ReturnType<typeof parseMessageRequest>;
  * Throws ZodError, whose first issue describes the problem to the caller.
  */
 export function parseMessageRequest(body: unknown) {
-  checkLength(fieldOf(body, 'context'), mostContextItems, ['context']);
-  checkLength(fieldOf(fieldOf(body, 'filter'), 'groups'), mostGroups, ['filter', 'groups']);
+  checkLength(fieldOf(body, 'context'), maxContextItems, ['context']);
+  checkLength(fieldOf(fieldOf(body, 'filter'), 'groups'), maxGroups, ['filter', 'groups']);
   const { messages: given, ...parsed } = envelopeSchema.parse(body, withInput);
   const messages = parseMessages(given);
   const last = messages.findLastIndex((message) => message.role === 'user');
@@ -146,9 +146,9 @@ export function parseMessageRequest(body: unknown) {
   if (parsed.stream === false && parsed.resumable === true)
     throw problemAt(['resumable'], 'must not be true with stream: false, because only a stream is resumed');
   return {
-    fp: parsed.fp.slice(0, longestFingerprint),
+    fp: parsed.fp.slice(0, maxFingerprintLength),
     /** Text of the last user message. */
-    question: textOf(userMessage).slice(0, longestQuestion),
+    question: textOf(userMessage).slice(0, maxQuestionLength),
     /** Whether the last user message has files, which are not read. */
     hasFiles: hasFiles(userMessage, given[last]),
     /** Earlier messages, oldest first. System and data messages are left out: a client must not give instructions. */
@@ -180,17 +180,17 @@ export function parseMessageRequest(body: unknown) {
 
 /** Validates messages one by one to stop at the first invalid one. A list schema would collect issues of all items. */
 function parseMessages(given: unknown[]): Message[] {
-  checkLength(given, mostMessages, ['messages']);
+  checkLength(given, maxMessages, ['messages']);
   return given.map((item, position) => {
-    checkLength(fieldOf(item, 'parts'), mostParts, ['messages', position, 'parts']);
+    checkLength(fieldOf(item, 'parts'), maxParts, ['messages', position, 'parts']);
     const { data, error } = messageSchema.safeParse(item, withInput);
     if (error === undefined) return data;
     throw new z.ZodError(error.issues.map((issue) => ({ ...issue, path: ['messages', position, ...issue.path] })));
   });
 }
 
-function checkLength(list: unknown, most: number, path: PropertyKey[]): void {
-  if (Array.isArray(list) && list.length > most) throw problemAt(path, `must have at most ${most} items`);
+function checkLength(list: unknown, max: number, path: PropertyKey[]): void {
+  if (Array.isArray(list) && list.length > max) throw problemAt(path, `must have at most ${max} items`);
 }
 
 function problemAt(path: PropertyKey[], message: string): z.ZodError {

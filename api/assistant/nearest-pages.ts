@@ -2,7 +2,7 @@ import type { SearchHit } from '../../search/query/search-request.ts';
 import { createLinkChecker, type LinkTarget } from './links/check-links.ts';
 import { urlOf } from './retrieve.ts';
 
-const mostPages = 3;
+const maxPages = 3;
 /** Passages with a lower share of the score that an answer needs have little to do with the question. */
 const nearShare = 0.6;
 
@@ -27,7 +27,7 @@ export function nearestPagesOf({
   const near = hits.filter(({ path, score }) => score >= weakScore * nearShare && !cited.includes(path));
   const pages = near.filter(({ path }, position) => near.findIndex((hit) => hit.path === path) === position);
   const links = pages
-    .slice(0, mostPages)
+    .slice(0, maxPages)
     .map((hit) => `- [${escaped(hit.title || hit.path)}](<${urlOf({ ...hit, anchor: null }, baseUrl)}>)\n`);
   const lists = links.length === 0 ? [] : [`The nearest pages:\n\n${links.join('')}`];
   const contacts = contact === null ? [] : [`[Ask a person](<${contact}>)`];

@@ -6,8 +6,8 @@ import type { MessageRequest } from './message-request.ts';
 import { urlOf } from './retrieve.ts';
 
 const rememberedMessages = 8;
-const longestRememberedMessage = 2_000;
-const longestContextValue = 4_000;
+const maxRememberedMessageLength = 2_000;
+const maxContextValueLength = 4_000;
 
 /** Sentence in an answer that the documentation does not cover. It marks the turn as unanswered. */
 export const notFoundSentence = 'I could not find this in the documentation.';
@@ -45,7 +45,7 @@ export function promptOf({
 }): LanguageModelV4Prompt {
   const history = request.history
     .slice(-rememberedMessages)
-    .map(({ role, text }) => ({ role, text: text.slice(0, longestRememberedMessage) }));
+    .map(({ role, text }) => ({ role, text: text.slice(0, maxRememberedMessageLength) }));
   const question = `${aboutReader(request)}${groundedQuestion(request, { query, hits, weakScore, baseUrl })}`;
   return [
     { role: 'system', content: own === null ? instructions : `${instructions}\n\n${ownerLead}\n${own}` },
@@ -93,7 +93,7 @@ function groundedQuestion(
 
 /** Returns the reader's current page and selections as JSON, so that nothing in them is read as markup. */
 function aboutReader({ currentPath, context }: MessageRequest): string {
-  const items = context.map(({ type, value, path }) => ({ type, path, value: value.slice(0, longestContextValue) }));
+  const items = context.map(({ type, value, path }) => ({ type, path, value: value.slice(0, maxContextValueLength) }));
   if (currentPath === null && items.length === 0) return '';
   return `What the reader looks at, as data: ${JSON.stringify({ currentPath, context: items })}\n\n`;
 }

@@ -7,8 +7,8 @@ import type { MessageRequest } from './message-request.ts';
 import { trimEndSlashes } from '../../lib/trim-end-slashes.ts';
 
 /** Total length of the passages shown to the model, in characters: about 3,000 tokens. */
-const longestEvidence = 12_000;
-const longestHint = 2_000;
+const maxEvidenceLength = 12_000;
+const maxHintLength = 2_000;
 const hintsFromHistory = 2;
 
 /**
@@ -28,7 +28,7 @@ export async function retrieve(
   let length = 0;
   return hits.filter((hit, position) => {
     length += hit.content.length;
-    return position === 0 || length <= longestEvidence;
+    return position === 0 || length <= maxEvidenceLength;
   });
 }
 
@@ -55,7 +55,9 @@ export function searchOf(
 function earlierTexts(request: MessageRequest, index: Pick<SitePages, 'page'>): string[] {
   const page = viewedPage(request, index);
   const title = page === null ? [] : [page.metadata.title];
-  const questions = request.history.filter(({ role }) => role === 'user').map(({ text }) => text.slice(0, longestHint));
+  const questions = request.history
+    .filter(({ role }) => role === 'user')
+    .map(({ text }) => text.slice(0, maxHintLength));
   return [...title, ...questions];
 }
 
@@ -71,7 +73,7 @@ export function viewedPage(
 function hintsOf({ question, history, context }: MessageRequest, query: string | null): string[] {
   const earlier = history.filter(({ role }) => role === 'user').slice(-hintsFromHistory);
   const questions = query === null ? earlier.map(({ text }) => text) : [question];
-  return [...questions, ...context.map(({ value }) => value)].map((text) => text.slice(0, longestHint));
+  return [...questions, ...context.map(({ value }) => value)].map((text) => text.slice(0, maxHintLength));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { mostSources } from '../../db/sites/threads.ts';
+import { maxSources } from '../../db/sites/threads.ts';
 import { readerTokenHeader, type ReaderAccess } from '../access/reader-access.ts';
 import type { Admission, RequestAccess } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
@@ -16,7 +16,7 @@ import { domain } from '../sites/site-schemas.ts';
 import type { AnswerStream, ReaderQuestion } from './answer-question.ts';
 import type { Answers } from './wire/assistant-parts.ts';
 import { citationsSchema } from './citations/citation-schema.ts';
-import { longestFollowUp, mostFollowUps } from './follow-ups.ts';
+import { maxFollowUpLength, maxFollowUps } from './follow-ups.ts';
 import { messageBodySchema, parseMessageRequest, type MessageRequest } from './message-request.ts';
 import { keepAliveOf, type Protocol } from './wire/stream-encoder.ts';
 
@@ -26,7 +26,7 @@ export interface AssistantRouteDeps {
   readerAccess: ReaderAccess;
   accessEnded: OpenAnswers['accessEnded'];
   addressOf: RequestAccess['addressOf'];
-  takeAnswerSlot: RequestAccess['takeAnswerSlot'];
+  acquireAnswerSlot: RequestAccess['acquireAnswerSlot'];
   answers: Answers;
   openOutput(response: ServerResponse, keepAlive: string): StreamOutput;
   logger: Logger;
@@ -43,11 +43,11 @@ const wholeAnswer = json(
     threadId: z.string(),
     messageId: z.string().meta({ description: 'Identifies the answer in a rating.' }),
     text: z.string().meta({ description: 'Markdown.' }),
-    sources: z.array(z.object({ id: z.string(), url: z.string(), title: z.string() })).max(mostSources),
+    sources: z.array(z.object({ id: z.string(), url: z.string(), title: z.string() })).max(maxSources),
     citations: citationsSchema,
     followUps: z
-      .array(z.string().max(longestFollowUp))
-      .max(mostFollowUps)
+      .array(z.string().max(maxFollowUpLength))
+      .max(maxFollowUps)
       .meta({ description: 'Topics of the documentation to ask about next.' }),
   }),
 ).content;
@@ -156,7 +156,7 @@ async function answer(
   const site = await deps.readSite(caller, params.domain);
   // checked before the body, which takes time to read
   deps.answers.assertCapacity(site);
-  using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
+  using _slot = deps.acquireAnswerSlot(deps.addressOf(ctx.req));
   const access = await deps.readerAccess({ caller, site, token: headers['X-Reader-Token'] });
   const request = parseMessageRequest(await readBody());
   const question = { site, access, request, accessEnded: deps.accessEnded(ctx) };
@@ -187,7 +187,7 @@ async function resumeReply(
   protocol: Protocol,
   { ctx, caller, params, headers }: RouteRequest<typeof assistantRoutes.resumeAssistantMessageV1>,
 ): Promise<void> {
-  using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
+  using _slot = deps.acquireAnswerSlot(deps.addressOf(ctx.req));
   const site = await deps.readSite(caller, params.domain);
   using stream = await deps.answers.resumeReply({
     site,

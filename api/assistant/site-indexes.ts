@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { SiteRef } from '../../db/caller.ts';
 import type { KnownFile } from '../../db/sites/index-blocks.ts';
-import { createTurns } from '../../lib/threads/turns.ts';
+import { createFairSemaphore } from '../../lib/threads/fair-semaphore.ts';
 import { makePrivateFolder } from '../../lib/private-folder.ts';
 import type { PageAccess } from '../../search/query/page-access.ts';
 import type { SearchPool } from '../../search/query/search-pool.ts';
@@ -74,7 +74,7 @@ export class SiteIndexes {
   readonly #folder: Promise<string>;
   readonly #timer: NodeJS.Timeout;
   /** Updates one at a time, of the organizations in turn. */
-  readonly #turns = createTurns(1);
+  readonly #turns = createFairSemaphore(1);
   /** Entries that are updated or wait for their turn. */
   readonly #updating = new Set<Entry>();
   #checkedAt = -Infinity;

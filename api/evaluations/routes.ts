@@ -5,8 +5,8 @@ import {
   type EvaluationStore,
 } from '../../db/sites/evaluations.ts';
 import {
-  mostQuestions,
-  mostSets,
+  maxQuestions,
+  maxSets,
   SetChangedError,
   SetNameTakenError,
   TooManySetsError,
@@ -189,7 +189,7 @@ export function createEvaluationRouter(deps: EvaluationRouteDeps): AppRouter {
       if (error instanceof SetNameTakenError) throw questionSetTaken();
       if (error instanceof SetChangedError) throw questionSetChanged();
       if (error instanceof EvaluationRunningError) throw evaluationRunning();
-      if (error instanceof TooManySetsError) throw invalidRequest(`A site has at most ${mostSets} question sets.`);
+      if (error instanceof TooManySetsError) throw invalidRequest(`A site has at most ${maxSets} question sets.`);
       throw error;
     }
   }
@@ -234,7 +234,7 @@ export function createEvaluationRouter(deps: EvaluationRouteDeps): AppRouter {
       const known = new Map(questions.map((question) => [keyOf(question), question]));
       for (const question of await askedQuestions(site, from, limit))
         if (!known.has(keyOf(question))) known.set(keyOf(question), question);
-      const all: SetQuestion[] = [...known.values()].slice(0, mostQuestions);
+      const all: SetQuestion[] = [...known.values()].slice(0, maxQuestions);
       const change = { id: params.id, questions: all, updatedAt };
       const changed = await orRefuse(() => questionSets.update(caller, site.id, change));
       if (changed === null) throw questionSetNotFound();

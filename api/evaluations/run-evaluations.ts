@@ -27,8 +27,8 @@ const claimSeconds = 120;
 export const evaluationsAtOnce = 4;
 const retrySeconds = 30;
 /** Failures in a row after which an evaluation ends. */
-const mostFailures = 5;
-const longestAnswer = 20_000;
+const maxFailures = 5;
+const maxAnswerLength = 20_000;
 
 const budgetNotice = 'The budget for the answers of the day is spent. The evaluation continues after 00:00 UTC.';
 const failureNotice = 'The model did not answer. The question is asked again.';
@@ -68,7 +68,7 @@ export function createEvaluationRuns(deps: EvaluationRunDeps): () => Promise<voi
       if (error instanceof PostponedError) {
         const { message: notice, seconds, isFailure } = error;
         const failures = await evaluationRuns.postpone(id, { seconds, notice, isFailure });
-        if (failures >= mostFailures)
+        if (failures >= maxFailures)
           await evaluationRuns.end(id, { state: 'failed', notice: 'The model failed five times in a row.' });
         return;
       }
@@ -103,20 +103,20 @@ async function askAll(deps: EvaluationRunDeps, evaluation: ClaimedEvaluation): P
       for (const [side, configuration] of configurations.entries()) {
         const assistant = assistants[side];
         if (assistant === undefined || isDone.has(`${position} ${side}`)) continue;
-        const began = performance.now();
+        const startedAt = performance.now();
         const answer = await ask(deps, { site, lease, assistant, question, configuration });
         if (answer === null) return false;
         const result = {
           position,
           side,
-          answer: answer.text.slice(0, longestAnswer),
+          answer: answer.text.slice(0, maxAnswerLength),
           cited: answer.cited,
           found: answer.found,
           searchQuery: answer.searchQuery,
           answered: answer.isAnswered,
           ...checkAnswer(question, answer, pathsOfExpected(lease.index, { ...question, baseUrl: site.baseUrl })),
           costMicros: answer.costMicros,
-          durationMs: Math.round(performance.now() - began),
+          durationMs: Math.round(performance.now() - startedAt),
           indexVersion: lease.version,
         };
         if (!(await deps.evaluationRuns.record(id, result, { seconds: claimSeconds }))) return false;

@@ -1,25 +1,25 @@
 import { z } from 'zod';
-import { mostEvaluations } from '../../db/sites/evaluations.ts';
-import { longestOfHistory, mostHistory, mostQuestions, mostSets } from '../../db/sites/question-sets.ts';
+import { maxEvaluations } from '../../db/sites/evaluations.ts';
+import { maxHistoryLength, maxHistory, maxQuestions, maxSets } from '../../db/sites/question-sets.ts';
 import { instructionsSchema, queryRewritingSchema } from '../../lib/inputs/administration.ts';
 import { givenTime, time, timeOrNull } from '../../lib/time-schemas.ts';
 import { closedBody } from '../http/closed-object.ts';
 
-const mostExpected = 10;
+const maxExpected = 10;
 
 const question = {
   history: z
-    .array(z.string().trim().min(1).max(longestOfHistory))
-    .max(mostHistory)
+    .array(z.string().trim().min(1).max(maxHistoryLength))
+    .max(maxHistory)
     .meta({ description: 'Earlier questions of its conversation, oldest first.' }),
   text: z.string().trim().min(1).max(2_000),
   expectedPages: z
     .array(z.string().trim().min(1).max(1_000))
-    .max(mostExpected)
+    .max(maxExpected)
     .meta({ description: 'Paths or URLs of pages, of which an answer should cite at least one.' }),
   expectedFacts: z
     .array(z.string().trim().min(1).max(200))
-    .max(mostExpected)
+    .max(maxExpected)
     .meta({ description: 'Numbers, names, options or other texts that an answer should contain.' }),
   expectsAnswer: z
     .boolean()
@@ -34,7 +34,7 @@ const givenQuestion = closedBody({
   expectsAnswer: question.expectsAnswer.default(true),
   origin: question.origin.default('manual'),
 });
-const questions = z.array(givenQuestion).max(mostQuestions);
+const questions = z.array(givenQuestion).max(maxQuestions);
 const name = z.string().trim().min(1).max(100);
 
 /** Body of `POST …/question-sets`. */
@@ -61,13 +61,13 @@ export const addQuestionsSchema = closedBody({
 export const questionSetSchema = z.object({
   id: z.string(),
   name: z.string(),
-  questions: z.array(z.object(question)).max(mostQuestions),
+  questions: z.array(z.object(question)).max(maxQuestions),
   createdAt: time,
   updatedAt: time,
 });
 
 export const questionSetListSchema = z.object({
-  sets: z.array(questionSetSchema.omit({ questions: true }).extend({ questions: z.number().int() })).max(mostSets),
+  sets: z.array(questionSetSchema.omit({ questions: true }).extend({ questions: z.number().int() })).max(maxSets),
 });
 
 const configuration = {
@@ -124,7 +124,7 @@ const evaluationFields = {
 export const evaluationListSchema = z.object({
   evaluations: z
     .array(z.object({ ...evaluationFields, configurations: z.array(z.object(configuration)).max(2) }))
-    .max(mostEvaluations),
+    .max(maxEvaluations),
 });
 
 const paths = z.array(z.string()).max(100);
@@ -166,7 +166,7 @@ export const evaluationSchema = z.object({
                   .meta({ description: 'Query that was searched for; null for the question.' }),
                 citesExpected: z.boolean().nullable(),
                 findsExpected: z.boolean().nullable(),
-                missingFacts: z.array(z.string()).max(mostExpected),
+                missingFacts: z.array(z.string()).max(maxExpected),
                 costUsd: z.number(),
                 durationMs: count,
               })
@@ -176,6 +176,6 @@ export const evaluationSchema = z.object({
           .meta({ description: 'One for each configuration; null while it has not been asked.' }),
       }),
     )
-    .max(mostQuestions),
+    .max(maxQuestions),
 });
 export type PublicEvaluation = z.infer<typeof evaluationSchema>;

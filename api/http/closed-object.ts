@@ -10,7 +10,7 @@ export function closedQuery<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, { error: (issue) => unknownName(issue, 'query parameter') });
 }
 
-const longestName = 64;
+const maxNameLength = 64;
 
 function unknownName({ code, keys, path, inst }: z.core.$ZodRawIssue, noun: string): string | undefined {
   if (code !== 'unrecognized_keys' || !Array.isArray(keys) || !(inst instanceof z.ZodObject)) return undefined;
@@ -19,7 +19,7 @@ function unknownName({ code, keys, path, inst }: z.core.$ZodRawIssue, noun: stri
   const nearest = nearestOf(name, known);
   const remedy = nearest === null ? `It takes ${known.map(quoted).join(', ')}.` : `Did you mean ${quoted(nearest)}?`;
   // never repeat a name that could be a pasted key: every kind of key contains digits
-  const shown = /^[a-z_.-]+$/i.test(name) && name.length <= longestName ? ` ${quoted(name)}` : '';
+  const shown = /^[a-z_.-]+$/i.test(name) && name.length <= maxNameLength ? ` ${quoted(name)}` : '';
   const place = path === undefined || path.length === 0 ? '' : ` in ${quoted(path.map(String).join('.'))}`;
   return `Unknown ${noun}${shown}${place}. ${remedy}`;
 }
@@ -30,7 +30,7 @@ function quoted(name: string): string {
 
 /** Returns the most similar known name: few letters differ, or one is a prefix of the other. */
 function nearestOf(name: string, known: readonly string[]): string | null {
-  const given = folded(name.slice(0, longestName));
+  const given = folded(name.slice(0, maxNameLength));
   let nearest: { name: string; distance: number } | null = null;
   for (const candidate of known) {
     const wanted = folded(candidate);
@@ -47,14 +47,14 @@ function folded(name: string): string {
 }
 
 /** Returns the number of letters to insert, delete, replace or swap with their neighbor. */
-function editDistance(one: string, other: string): number {
-  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
-  for (let at = 1; at <= one.length; at += 1) {
+function editDistance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  for (let at = 1; at <= a.length; at += 1) {
     const row = [at];
-    for (let column = 1; column <= other.length; column += 1) {
-      const changed = (rows[at - 1]?.[column - 1] ?? 0) + (one[at - 1] === other[column - 1] ? 0 : 1);
+    for (let column = 1; column <= b.length; column += 1) {
+      const changed = (rows[at - 1]?.[column - 1] ?? 0) + (a[at - 1] === b[column - 1] ? 0 : 1);
       const added = Math.min((rows[at - 1]?.[column] ?? 0) + 1, (row[column - 1] ?? 0) + 1);
-      const isSwap = one[at - 1] === other[column - 2] && one[at - 2] === other[column - 1];
+      const isSwap = a[at - 1] === b[column - 2] && a[at - 2] === b[column - 1];
       const swapped = isSwap ? (rows[at - 2]?.[column - 2] ?? Infinity) + 1 : Infinity;
       row.push(Math.min(changed, added, swapped));
     }

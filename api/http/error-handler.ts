@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Logger } from 'pino';
 import { ZodError } from 'zod';
 import type { AppMiddleware } from './app-context.ts';
-import { ThreadQueueError } from '../../lib/threads/fair-line.ts';
+import { ThreadQueueError } from '../../lib/threads/fair-queue.ts';
 import { ApiError, internalError, tooMuchWork } from './errors.ts';
 
 /** Returns the client-facing error for an error of a route, or null for an unexpected one. */

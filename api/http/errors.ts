@@ -77,8 +77,8 @@ export function previousSecretValid(until: string): ApiError {
 
 export const webhookDisabled = fixed(409, 'The webhook is disabled; enable it first.');
 
-export function tooManyWebhooks(most: number): ApiError {
-  return new ApiError(409, `A project has at most ${most} webhooks; delete one first.`);
+export function tooManyWebhooks(max: number): ApiError {
+  return new ApiError(409, `A project has at most ${max} webhooks; delete one first.`);
 }
 
 export const pathNotFound = fixed(404, 'Not found. /openapi.json lists all endpoints.');
@@ -135,7 +135,7 @@ export const stepChangeNotStored = fixed(
   'The change of this step alone is not stored. The diff of the job, with this turn and step, has all changes up to it.',
 );
 /** Returns the error for the history of a running turn, which is still in Temporal. */
-export const historyUnderWay = fixed(409, 'The turn is still running. Its history is available after it has ended.');
+export const historyNotReady = fixed(409, 'The turn is still running. Its history is available after it has ended.');
 export const historyWaiting = fixed(
   409,
   'The turn has ended, but its history is not stored yet. Try again in a moment.',
@@ -178,13 +178,13 @@ export function tooManyRequests(retryAfterSeconds: number, headers: Record<strin
   });
 }
 
-export function tooManyStreams(most: number): ApiError {
-  const sentence = `The organization already has ${most} open event streams. Close one first.`;
+export function tooManyStreams(max: number): ApiError {
+  const sentence = `The organization already has ${max} open event streams. Close one first.`;
   return new ApiError(429, sentence, { 'Retry-After': '10' });
 }
 
-export function tooManyAnswers(most: number): ApiError {
-  const sentence = `This IP address already has ${most} answers in progress. Wait for one to finish.`;
+export function tooManyAnswers(max: number): ApiError {
+  const sentence = `This IP address already has ${max} answers in progress. Wait for one to finish.`;
   return new ApiError(429, sentence, { 'Retry-After': '5' });
 }
 

@@ -5,7 +5,7 @@ import { createJsonScan } from '../../lib/json-scan.ts';
 
 const largeBody = 256 * 1024;
 /** Limits of a JSON body. A conversation of 500 messages with sources and tools has about 35,000 values. */
-export const bodyLimits = { deepest: 32, mostValues: 50_000 };
+export const bodyLimits = { maxDepth: 32, maxValues: 50_000 };
 
 /**
  * Reads a JSON body: UTF-8 only, no Content-Encoding (which rules out zip bombs), at most `maxBytes`, 32 levels, 50,000

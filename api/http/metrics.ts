@@ -14,7 +14,7 @@ export interface Metrics {
 
 /** Minimum time between two reads of the database figures, regardless of the number of scrapes. */
 const freshMs = 5_000;
-const longestReadMs = 2_000;
+const maxReadMs = 2_000;
 
 export function createMetrics({
   figures,
@@ -70,7 +70,7 @@ export function createMetrics({
     if (now() - readAt < freshMs) return;
     readAt = now();
     try {
-      show(await withinMs(figures.read(), longestReadMs));
+      show(await withinMs(figures.read(), maxReadMs));
       isUp.set(1);
     } catch {
       isUp.set(0);

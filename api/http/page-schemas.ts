@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mostOfPage } from '../../db/page.ts';
+import { maxPageSize } from '../../db/page.ts';
 import { closedQuery } from './closed-object.ts';
 
 /** Returns the schema of a whole number in a path or a query. */
@@ -18,7 +18,7 @@ export function wholeNumber(minimum: number, maximum: number) {
 }
 
 /** Number of items per page. */
-export const limit = wholeNumber(1, mostOfPage);
+export const limit = wholeNumber(1, maxPageSize);
 
 export const cursor = z.string().min(1).max(500).optional().meta({ description: 'nextCursor of the previous page.' });
 
@@ -26,7 +26,7 @@ export const cursor = z.string().min(1).max(500).optional().meta({ description: 
 export const pageQuerySchema = closedQuery({ limit: limit.default(20), cursor });
 
 /** Query of a paginated list that seldom has more than one page. */
-export const listQuerySchema = closedQuery({ limit: limit.default(mostOfPage), cursor });
+export const listQuerySchema = closedQuery({ limit: limit.default(maxPageSize), cursor });
 
 export const nextCursor = z
   .string()

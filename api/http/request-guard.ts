@@ -2,7 +2,7 @@ import type { AppMiddleware } from './app-context.ts';
 import { invalidRequest } from './errors.ts';
 import { hasSeveral } from './repeated-header.ts';
 
-const longestPath = 4096;
+const maxPathLength = 4096;
 
 /**
  * Creates the middleware that rejects malformed requests: a target that is not a path, malformed percent-encoding, an
@@ -13,7 +13,7 @@ export function createRequestGuard(): AppMiddleware {
     // a proxy may derive another path from an absolute URL or a fragment
     if (!/^\/[^#]*$/.test(ctx.req.url ?? ''))
       throw invalidRequest('The request target must be a path without a fragment.');
-    if (ctx.path.length > longestPath) throw invalidRequest(`The path is longer than ${longestPath} characters.`);
+    if (ctx.path.length > maxPathLength) throw invalidRequest(`The path is longer than ${maxPathLength} characters.`);
     if (!isDecodable(ctx.path)) throw invalidRequest('The path contains a malformed percent-encoding.');
     if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined)
       throw invalidRequest('The Host header is missing.');

@@ -9,7 +9,7 @@ export interface JobChangeFeedDeps {
   lists: Pick<JobListStore, 'listChanged' | 'nowMicros'>;
   wakeups: Pick<JobEventWakeups, 'onAnyChange'>;
   /** Maximum time between two queries, even without a wakeup. */
-  lookEveryMs?: number;
+  pollEveryMs?: number;
   /** Minimum time between two queries, so that many changes of a job become one. */
   restMs?: number;
 }
@@ -48,13 +48,13 @@ interface SharedReader {
  */
 const overlapMicros = 10_000_000n;
 const pageSize = 200;
-const mostPending = 1_000;
+const maxPending = 1_000;
 
 /**
  * Creates the feed of changed jobs of this process. All watchers of an organization, or of one of its projects, share
  * the queries for new changes; each queries for itself what changed before it came.
  */
-export function createJobChangeFeed({ lists, wakeups, lookEveryMs = 2_000, restMs = 250 }: JobChangeFeedDeps) {
+export function createJobChangeFeed({ lists, wakeups, pollEveryMs = 2_000, restMs = 250 }: JobChangeFeedDeps) {
   const readers = new Map<string, SharedReader>();
 
   /** Yields pages of changes that were not sent. */
@@ -79,7 +79,7 @@ export function createJobChangeFeed({ lists, wakeups, lookEveryMs = 2_000, restM
         for (const watcher of reader.watchers) offer(watcher, changes);
         if (signal.aborted) return;
       }
-      await bell.next({ withinMs: lookEveryMs, signal });
+      await bell.next({ withinMs: pollEveryMs, signal });
       await wait(restMs, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -178,7 +178,7 @@ function offer(watcher: Watcher, changes: JobChange[]): void {
     pending.delete(change.id);
     pending.set(change.id, change);
   }
-  if (pending.size > mostPending) {
+  if (pending.size > maxPending) {
     pending.clear();
     watcher.isBehind = true;
   }

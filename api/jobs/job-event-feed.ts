@@ -79,7 +79,7 @@ export function createJobEventFeed(deps: {
   }
 
   /** Spreads the watchers that waited for one page over several turns of the event loop. */
-  function takeTurn(): Promise<void> {
+  function waitForTurn(): Promise<void> {
     if (inTurn === watchersPerTurn) {
       turn = turn.then(() => nextTurn());
       inTurn = 0;
@@ -105,7 +105,7 @@ export function createJobEventFeed(deps: {
             if (job.pages.get(after) === page) job.pages.delete(after);
             throw error;
           } finally {
-            await takeTurn();
+            await waitForTurn();
           }
         },
         changed: (signal) => bell.next({ signal }),

@@ -3,9 +3,9 @@ import { actorSchema } from '../administration/actor.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { agentJobSchema } from '../../db/jobs/agent-job.ts';
 import { jobOrders } from '../../db/jobs/job-statements.ts';
-import { jobStates, mostCounted, pullRequestStates } from '../../db/jobs/job-states.ts';
+import { jobStates, maxCounted, pullRequestStates } from '../../db/jobs/job-states.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
-import { mostOfPage } from '../../db/page.ts';
+import { maxPageSize } from '../../db/page.ts';
 import { nextCursor, pageQuerySchema } from '../http/page-schemas.ts';
 import { givenTime, time, timeOrNull } from '../../lib/time-schemas.ts';
 
@@ -70,7 +70,7 @@ export const jobCountsSchema = z.object({
     .array(
       z.object({
         state: z.enum(jobStates),
-        count: z.number().int().max(mostCounted),
+        count: z.number().int().max(maxCounted),
         isLowerBound: z.boolean().meta({ description: 'True if there may be more jobs than were counted.' }),
       }),
     )
@@ -81,11 +81,11 @@ export const jobCountsSchema = z.object({
         category: z.string(),
         title: z.string(),
         state: z.enum(jobStates),
-        count: z.number().int().max(mostCounted),
+        count: z.number().int().max(maxCounted),
         isLowerBound: z.boolean().meta({ description: 'True if there may be more jobs than were counted.' }),
       }),
     )
-    .max(mostCounted)
+    .max(maxCounted)
     .meta({ description: 'Failed and archived jobs by the category of their failure, without cancelled ones.' }),
 });
 
@@ -94,7 +94,7 @@ export const pullRequestCountsSchema = z.object({
     .array(
       z.object({
         state: z.enum(pullRequestStates),
-        count: z.number().int().max(mostCounted),
+        count: z.number().int().max(maxCounted),
         isLowerBound: z.boolean().meta({ description: 'True if there are older jobs that were not counted.' }),
       }),
     )
@@ -142,4 +142,4 @@ const listedJobSchema = agentJobSchema.extend({
 });
 export type ListedJob = z.infer<typeof listedJobSchema>;
 
-export const listedJobsSchema = z.object({ jobs: z.array(listedJobSchema).max(mostOfPage), nextCursor });
+export const listedJobsSchema = z.object({ jobs: z.array(listedJobSchema).max(maxPageSize), nextCursor });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mostOfPage } from '../../db/page.ts';
+import { maxPageSize } from '../../db/page.ts';
 import { cursor, limit, nextCursor, wholeNumber } from '../http/page-schemas.ts';
 import { maxOutputTokensSchema, modelListSchema, reasoningEffortSchema } from '../../lib/inputs/model-choice.ts';
 import { closedBody, closedQuery } from '../http/closed-object.ts';
@@ -10,8 +10,8 @@ import { agentJobSchema } from '../../db/jobs/agent-job.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { time } from '../../lib/time-schemas.ts';
 
-const longestPrompt = 100_000;
-const longestDecision = 10_000;
+const maxPromptLength = 100_000;
+const maxDecisionLength = 10_000;
 
 /** Largest body with a prompt: 100,000 characters of up to four bytes, plus the other fields. */
 export const promptBytes = 512 * 1024;
@@ -29,13 +29,13 @@ function isWithin(text: string, characters: number): boolean {
 const decisionText = z
   .string()
   .refine((text) => text.trim() !== '', 'must not be blank')
-  .refine((text) => isWithin(text, longestDecision), `must have at most ${longestDecision} characters`);
+  .refine((text) => isWithin(text, maxDecisionLength), `must have at most ${maxDecisionLength} characters`);
 
 const promptSchema = z
   .string()
   .refine((text) => text.trim() !== '', 'must not be blank')
-  .refine((text) => isWithin(text, longestPrompt), `must have at most ${longestPrompt} characters`)
-  .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: longestPrompt });
+  .refine((text) => isWithin(text, maxPromptLength), `must have at most ${maxPromptLength} characters`)
+  .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: maxPromptLength });
 
 const readTurn = z.number().int().min(1).max(999_999).optional();
 
@@ -135,14 +135,14 @@ export const listJobsSchema = closedQuery({
   cursor,
 });
 
-export const jobListSchema = z.object({ jobs: z.array(agentJobSchema).max(mostOfPage), nextCursor });
+export const jobListSchema = z.object({ jobs: z.array(agentJobSchema).max(maxPageSize), nextCursor });
 
-const mostEventsOfPage = 500;
+const maxEventsPerPage = 500;
 
 /** Query of `GET …/job/{id}/events`; `limit` applies to pages. */
 export const eventsQuerySchema = closedQuery({
   after: wholeNumber(0, 999_999_999_999_999).default(0).meta({ description: 'Last known event.' }),
-  limit: wholeNumber(1, mostEventsOfPage).default(100).meta({ description: 'Events per page.' }),
+  limit: wholeNumber(1, maxEventsPerPage).default(100).meta({ description: 'Events per page.' }),
 });
 
 /** Number of a turn, step or run. */
@@ -175,6 +175,6 @@ const jobEventSchema = z.object({
 export type PublicJobEvent = z.infer<typeof jobEventSchema>;
 
 export const jobEventPageSchema = z.object({
-  events: z.array(jobEventSchema).max(mostEventsOfPage),
+  events: z.array(jobEventSchema).max(maxEventsPerPage),
   nextAfter: z.number().int().meta({ description: 'after of the next page.' }),
 });

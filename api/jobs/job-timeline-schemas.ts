@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { mostMessagesOfTurn } from '../../db/jobs/job-messages.ts';
-import { largestTimelinePage, mostLostAttempts } from '../../db/jobs/job-timeline.ts';
-import { mostModels } from '../../lib/inputs/model-choice.ts';
+import { maxMessagesPerTurn } from '../../db/jobs/job-messages.ts';
+import { maxTimelinePageSize, maxLostAttempts } from '../../db/jobs/job-timeline.ts';
+import { maxModels } from '../../lib/inputs/model-choice.ts';
 import { actorSchema } from '../administration/actor.ts';
 import { closedQuery } from '../http/closed-object.ts';
-import { mostJobImages } from '../../db/jobs/job-images.ts';
+import { maxJobImages } from '../../db/jobs/job-images.ts';
 import { imageTypes } from '../../lib/images/image.ts';
 import { limit, wholeNumber } from '../http/page-schemas.ts';
 import { counted, ofJob } from './job-schemas.ts';
@@ -29,7 +29,7 @@ export const stepsQuerySchema = closedQuery({
 /** Query of `GET …/job/{id}/turns`. */
 export const turnsQuerySchema = closedQuery({
   after: wholeNumber(0, 999_999).default(0).meta({ description: 'nextAfter of the previous page.' }),
-  limit: limit.default(largestTimelinePage),
+  limit: limit.default(maxTimelinePageSize),
 });
 
 export const ofStep = { ...ofJob, turn: counted, step: counted };
@@ -50,7 +50,7 @@ const shownImage = z.object({
   height: z.number().int(),
   name: z.string().nullable(),
 });
-const shownImages = z.array(shownImage).max(mostJobImages);
+const shownImages = z.array(shownImage).max(maxJobImages);
 
 /** Path parameters of a job's image. */
 export const ofImage = { ...ofJob, hash: z.string().regex(/^[0-9a-f]{64}$/) };
@@ -82,10 +82,10 @@ export const turnListSchema = z.object({
               sentBy: actorSchema,
             }),
           )
-          .max(mostMessagesOfTurn),
+          .max(maxMessagesPerTurn),
       }),
     )
-    .max(largestTimelinePage),
+    .max(maxTimelinePageSize),
   nextAfter: z.number().int().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
 });
 export type PublicTurns = z.infer<typeof turnListSchema>;
@@ -101,7 +101,7 @@ export const stepSchema = z.object({
     .meta({ description: 'Process id and host of the newest attempt; null if not known.', examples: ['12510@vm'] }),
   lostAttempts: z
     .array(z.object({ attempt: z.number().int(), worker: z.string().nullable(), startedAt: time, endedAt: time }))
-    .max(mostLostAttempts)
+    .max(maxLostAttempts)
     .meta({
       description:
         'Attempts that failed or lost their worker, oldest first. endedAt is when the next one began; the attempt stopped before.',
@@ -109,7 +109,7 @@ export const stepSchema = z.object({
   model: z.string().nullable().meta({ description: 'The model that answered; null while there is no answer.' }),
   failedModels: z
     .array(z.object({ model: z.string(), failures: z.number().int() }))
-    .max(mostModels)
+    .max(maxModels)
     .meta({ description: 'Models whose calls of this step failed, with the number of failures.' }),
   text: z
     .string()
@@ -128,7 +128,7 @@ export const stepSchema = z.object({
         durationMs: z.number().int().nullable().meta({ description: 'Null while the tool runs, and when not known.' }),
       }),
     )
-    .max(largestTimelinePage),
+    .max(maxTimelinePageSize),
   finishReason: z.string().nullable(),
   usage: z.object({
     inputTokens: z.number().int().meta({ description: 'All input: cached, written to the cache, and fresh.' }),
@@ -150,12 +150,12 @@ export const stepSchema = z.object({
 export type PublicStep = z.infer<typeof stepSchema>;
 
 export const stepListSchema = z.object({
-  steps: z.array(stepSchema).max(largestTimelinePage),
+  steps: z.array(stepSchema).max(maxTimelinePageSize),
   nextAfter: z.string().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
 });
 
 /** Most of a request to a model that is shown: its newest messages. */
-export const mostOfPrompt = { mostMessages: 1_000, mostCharacters: 4_000_000 };
+export const promptLimits = { maxMessages: 1_000, maxCharacters: 4_000_000 };
 
 export const stepPromptSchema = z.object({
   model: z.string(),
@@ -170,7 +170,7 @@ export const stepPromptSchema = z.object({
           .meta({ description: 'A text, or the parts of a message of the AI SDK.' }),
       }),
     )
-    .max(mostOfPrompt.mostMessages),
+    .max(promptLimits.maxMessages),
   tools: z.array(z.string()).max(1_000).meta({ description: 'Names of the tools that the model could call.' }),
   toolDefinitions: z
     .array(

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { DueEntry, OutboxStore } from '../../db/jobs/outbox.ts';
-import type { IsDue } from '../../lib/share-looks.ts';
+import type { IsDue } from '../../lib/due-poll.ts';
 import type { StartJob } from './job-starter.ts';
 
 export interface OutboxSweeperDeps {
@@ -16,7 +16,7 @@ export interface OutboxSweeperDeps {
   leaseMs?: number;
 }
 
-const mostStarts = 50;
+const maxStarts = 50;
 
 /**
  * Creates a sweeper that starts the outbox entries: new jobs at once, and those left over after a crash or while
@@ -51,9 +51,9 @@ export function createOutboxSweeper({
   }
 
   async function sweep(): Promise<void> {
-    while (isWanted && running.size < mostStarts) {
+    while (isWanted && running.size < maxStarts) {
       isWanted = false;
-      const room = mostStarts - running.size;
+      const room = maxStarts - running.size;
       const entries = await outbox.claimDue({ limit: room, leaseMs });
       for (const entry of entries) {
         const started = start(entry).finally(() => running.delete(started));
@@ -77,7 +77,7 @@ export function createOutboxSweeper({
       .finally(() => {
         isSweeping = false;
         running.delete(swept);
-        if (isWanted && running.size < mostStarts) wake(); // `wake` was called while the last query was ending
+        if (isWanted && running.size < maxStarts) wake(); // `wake` was called while the last query was ending
       });
     running.add(swept);
   }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { NamedImage } from '../../db/jobs/job-images.ts';
-import { mostImageBytes, readImage } from '../../lib/images/image.ts';
+import { maxImageBytes, readImage } from '../../lib/images/image.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { invalidRequest } from '../http/errors.ts';
 
-const mostImages = 5;
-const mostBytes = 6 * 1024 * 1024;
+const maxImages = 5;
+const maxBytes = 6 * 1024 * 1024;
 /** Bytes that a request body may have in addition for the images of its prompt. */
-export const imagesBytes = (mostBytes * 4) / 3 + 64 * 1024;
+export const imagesBytes = (maxBytes * 4) / 3 + 64 * 1024;
 
 const dataUrl = /^data:image\/[a-z+.-]{1,20};base64,/;
 
@@ -17,7 +17,7 @@ const imageSchema = closedBody({
   filename: z.string().trim().min(1).max(200).optional(),
   url: z
     .string()
-    .max(Math.ceil((mostImageBytes * 4) / 3) + 100, `must have at most ${mostImageBytes / 1024 / 1024} MB`)
+    .max(Math.ceil((maxImageBytes * 4) / 3) + 100, `must have at most ${maxImageBytes / 1024 / 1024} MB`)
     .meta({ description: 'The image as a data URL: data:image/png;base64,…' }),
 }).transform(({ url, filename }, context): NamedImage => {
   const read = readDataUrl(url);
@@ -29,10 +29,10 @@ const imageSchema = closedBody({
 /** Images of a prompt, in the form of the AI SDK's file parts. */
 export const imagesSchema = z
   .array(imageSchema)
-  .max(mostImages)
+  .max(maxImages)
   .refine(
-    (images) => images.reduce((sum, { bytes }) => sum + bytes.length, 0) <= mostBytes,
-    `must have at most ${mostBytes / 1024 / 1024} MB together`,
+    (images) => images.reduce((sum, { bytes }) => sum + bytes.length, 0) <= maxBytes,
+    `must have at most ${maxBytes / 1024 / 1024} MB together`,
   )
   .meta({
     description:

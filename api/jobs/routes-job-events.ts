@@ -13,7 +13,7 @@ import { defineRoute } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { z } from 'zod';
 import { presentJobEvent } from './present-job-event.ts';
-import type { TakeStreamSlot } from '../access/stream-slots.ts';
+import type { AcquireStreamSlot } from '../access/stream-slots.ts';
 import type { StreamOutput } from '../http/streams/stream-output.ts';
 
 export const jobEventRoutes = {
@@ -37,7 +37,7 @@ export const jobEventRoutes = {
 
 export interface JobEventRouteDeps {
   admit: Admission;
-  takeStreamSlot: TakeStreamSlot;
+  acquireStreamSlot: AcquireStreamSlot;
   readJob: ReadJob;
   events: Pick<JobEventStore, 'read'>;
   wakeups: JobEventWakeups;
@@ -66,7 +66,7 @@ export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
       const isStream =
         ctx.method === 'GET' && ctx.accepts('application/json', 'text/event-stream') === 'text/event-stream';
       if (isStream) {
-        using _slot = deps.takeStreamSlot(caller.organizationId);
+        using _slot = deps.acquireStreamSlot(caller.organizationId);
         return await stream({ ...deps, feed }, ctx, {
           owner: caller,
           jobId: id,

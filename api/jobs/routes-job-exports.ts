@@ -11,17 +11,17 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import type { ApiError } from '../http/errors.ts';
 import {
   historyNotFound,
-  historyUnderWay,
+  historyNotReady,
   historyWaiting,
   promptTooLarge,
   stepNotFound,
   turnNotFound,
 } from '../http/errors.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
-import type { TakeStreamSlot } from '../access/stream-slots.ts';
+import type { AcquireStreamSlot } from '../access/stream-slots.ts';
 import type { ReadJob } from './job-reader.ts';
 import { historyQuerySchema, ofJob } from './job-schemas.ts';
-import { mostOfPrompt, ofStep, stepPromptSchema } from './job-timeline-schemas.ts';
+import { promptLimits, ofStep, stepPromptSchema } from './job-timeline-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
 import { codeOf } from '../../lib/error-code.ts';
 
@@ -73,7 +73,7 @@ export interface JobExportRouteDeps {
   timeline: JobTimelineStore;
   threadQueue: ThreadQueue;
   /** Limits streams; downloads of bundles count as streams. */
-  takeStreamSlot: TakeStreamSlot;
+  acquireStreamSlot: AcquireStreamSlot;
   log: Logger;
 }
 
@@ -81,12 +81,12 @@ export interface JobExportRouteDeps {
 const largeHistory = 32 * 1024;
 const historyThread = new URL('../../db/jobs/history-thread.ts', import.meta.url);
 /** Largest size of the records that a prompt is rebuilt from, in characters. */
-const mostPromptRecords = 32_000_000;
+const maxPromptRecords = 32_000_000;
 // its own thread, because its code is that of workers
 const promptThread = new URL('../../worker/replay/exact-question-thread.ts', import.meta.url);
 
 export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
-  const { admit, readJob, histories, bundles, timeline, threadQueue, takeStreamSlot, log } = deps;
+  const { admit, readJob, histories, bundles, timeline, threadQueue, acquireStreamSlot, log } = deps;
 
   return mountRoutes(admit, jobExportRoutes, {
     async getAgentJobHistory({ ctx, caller, params, query }) {
@@ -113,7 +113,7 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
         'Content-Type': 'application/gzip',
         'Content-Disposition': `attachment; filename="${id}.docket.gz"`,
       };
-      using _slot = takeStreamSlot(caller.organizationId);
+      using _slot = acquireStreamSlot(caller.organizationId);
       ctx.respond = false; // from here on a failure truncates the file, which its reader detects
       ctx.res.writeHead(200, headers);
       if (ctx.method === 'HEAD') return void ctx.res.end();
@@ -133,11 +133,11 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
       let characters = 0;
       for await (const record of bundles.readPrompt(caller, jobId, { turn, step })) {
         characters += record.length;
-        if (characters > mostPromptRecords) throw promptTooLarge();
+        if (characters > maxPromptRecords) throw promptTooLarge();
         records.push(record);
       }
       const { organizationId } = caller;
-      const data = { records, turn, step, ...mostOfPrompt };
+      const data = { records, turn, step, ...promptLimits };
       ctx.type = 'application/json';
       ctx.body = await threadQueue.run<typeof data, string | null>({ organizationId, script: promptThread, data });
       // the job was deleted meanwhile
@@ -156,7 +156,7 @@ function refusalOf(found: HistoryExport | null, job: JobRow, turn: number): ApiE
   if (turn < 1 || turn > job.turn) return turnNotFound(job.turn);
   switch (found?.state) {
     case undefined:
-      return historyUnderWay();
+      return historyNotReady();
     case 'waiting':
       return historyWaiting();
     case 'lost':

@@ -21,7 +21,7 @@ import {
 import type { Admission } from '../access/request-access.ts';
 import { pageOf } from '../http/page-of.ts';
 import { presentListedJob } from './present-listed-job.ts';
-import type { TakeStreamSlot } from '../access/stream-slots.ts';
+import type { AcquireStreamSlot } from '../access/stream-slots.ts';
 
 export const jobListRoutes = {
   listJobs: defineRoute({
@@ -55,7 +55,7 @@ export const jobListRoutes = {
 
 export interface JobListRouteDeps {
   admit: Admission;
-  takeStreamSlot: TakeStreamSlot;
+  acquireStreamSlot: AcquireStreamSlot;
   lists: JobListStore;
   jobCounts: JobCountStore;
   wakeups: JobEventWakeups;
@@ -67,7 +67,7 @@ export interface JobListRouteDeps {
 const keepAliveMs = 10_000;
 
 export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
-  const { admit, takeStreamSlot, lists, jobCounts, stopping, log } = deps;
+  const { admit, acquireStreamSlot, lists, jobCounts, stopping, log } = deps;
   const feed = createJobChangeFeed(deps);
 
   return mountRoutes(admit, jobListRoutes, {
@@ -85,7 +85,7 @@ export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
 
     async followJobs({ ctx, caller, query: { project: projectId }, headers }) {
       if (stopping.aborted) throw draining();
-      using _slot = takeStreamSlot(caller.organizationId);
+      using _slot = acquireStreamSlot(caller.organizationId);
       const afterMicros = headers['Last-Event-ID'] ?? (await lists.nowMicros());
       if (ctx.method === 'HEAD') {
         ctx.type = 'text/event-stream';

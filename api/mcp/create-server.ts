@@ -27,7 +27,7 @@ export interface McpServerDeps extends ToolDeps {
 export type CreateMcpServer = (request: Omit<ToolRequest, 'onLength'>) => Server;
 
 /** Pages per part of the list of resources. */
-const mostResources = 100;
+const maxResources = 100;
 /** Progress is reported whenever an answer has grown by this number of characters. */
 const progressEvery = 200;
 /** Code for a missing resource, which the SDK does not name. */
@@ -96,7 +96,7 @@ export function createMcpServers({ refusalOf, log, ...deps }: McpServerDeps): Cr
     server.setRequestHandler(ListResourcesRequestSchema, async ({ params }) => {
       try {
         const { cursor: from } = listSchema.parse(params ?? {}, withInput);
-        const range = { from, limit: mostResources };
+        const range = { from, limit: maxResources };
         const { pages, next } = await deps.reading.withIndex(reader, (index) => pagesFrom(index, range));
         return {
           resources: pages.map(({ path, metadata: { title, description } }) => ({

@@ -2,7 +2,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { anonymousFingerprint } from '../../db/sites/site-facts.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import { mostSources } from '../../db/sites/threads.ts';
+import { maxSources } from '../../db/sites/threads.ts';
 import type { RequestAccess } from '../access/request-access.ts';
 import { citationsSchema } from '../assistant/citations/citation-schema.ts';
 import type { Answers } from '../assistant/wire/assistant-parts.ts';
@@ -21,7 +21,7 @@ export interface ToolDeps {
   reading: SiteReading;
   rateAnswer: RateAnswer;
   answers: Pick<Answers, 'assertCapacity' | 'answerWhole'>;
-  takeAnswerSlot: RequestAccess['takeAnswerSlot'];
+  acquireAnswerSlot: RequestAccess['acquireAnswerSlot'];
 }
 
 /** The request in which a tool is called. */
@@ -42,14 +42,14 @@ export interface McpTool {
   call(given: unknown, request: ToolRequest): Promise<CallToolResult>;
 }
 
-const longestQuestion = 20_000;
+const maxQuestionLength = 20_000;
 /** Characters of a page per call. */
-const longestExcerpt = 50_000;
+const maxExcerptLength = 50_000;
 
 const askInput = closedBody({
   question: z
     .string()
-    .max(longestQuestion)
+    .max(maxQuestionLength)
     .refine((text) => text.trim() !== '', 'must not be blank')
     .meta({ description: 'A complete question; it has to make sense without earlier ones.' }),
   threadId: messageBodySchema.shape.threadId,
@@ -61,12 +61,12 @@ const answerSchema = z.object({
   answer: z.string(),
   threadId: z.string(),
   messageId: z.string().meta({ description: 'Identifies the answer in send_feedback.' }),
-  sources: z.array(z.object({ id: z.string(), path: z.string(), url: z.string(), title: z.string() })).max(mostSources),
+  sources: z.array(z.object({ id: z.string(), path: z.string(), url: z.string(), title: z.string() })).max(maxSources),
   citations: citationsSchema.meta({ description: 'The sentences of the answer and the passages behind them.' }),
 });
 
 /** Creates the tools of a documentation site's MCP server. */
-export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: ToolDeps): McpTool[] {
+export function createTools({ reading, rateAnswer, answers, acquireAnswerSlot }: ToolDeps): McpTool[] {
   return [
     toolOf({
       name: 'search',
@@ -93,7 +93,7 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
       async run({ path, offset, filter }, { reader }) {
         const page = await reading.openPage(reader, path, { filter: toSearchFilter(filter) });
         if (page === null) throw pageNotFound();
-        const end = offset + longestExcerpt;
+        const end = offset + maxExcerptLength;
         const more = end < page.content.length ? [`The page continues. Read on with offset ${end}.`] : [];
         const texts = [page.content.slice(offset, end), ...more];
         return { content: texts.map((text) => ({ type: 'text', text })) };
@@ -109,7 +109,7 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
       isReadOnly: false,
       async run({ question, ...more }, { reader, address, ...signals }) {
         answers.assertCapacity(reader.site);
-        using _slot = takeAnswerSlot(address);
+        using _slot = acquireAnswerSlot(address);
         const messages = [{ role: 'user', content: question }];
         const request = parseMessageRequest({ ...more, fp: anonymousFingerprint, messages, citations: true });
         const whole = await answers.answerWhole({ ...reader, request, ...signals });

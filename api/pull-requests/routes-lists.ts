@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { pullRequestStates } from '../../db/jobs/job-states.ts';
 import {
-  mostOfJob,
+  maxPerJob,
   type JobPullRequest,
   type ListedPullRequest,
   type PullRequestListStore,
 } from '../../db/pull-requests/pull-request-lists.ts';
-import { mostOfPage } from '../../db/page.ts';
+import { maxPageSize } from '../../db/page.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
@@ -49,7 +49,7 @@ export const pullRequestListRoutes = {
     responses: {
       200: json(
         'A page of pull requests.',
-        z.object({ pullRequests: z.array(listedSchema).max(mostOfPage), nextCursor }),
+        z.object({ pullRequests: z.array(listedSchema).max(maxPageSize), nextCursor }),
       ),
     },
   }),
@@ -67,7 +67,7 @@ export const pullRequestListRoutes = {
     description: 'A turn opens another one when the last one was merged or closed. Returns the newest ones.',
     params: ofJob,
     responses: {
-      200: json('The pull requests.', z.object({ pullRequests: z.array(ofOneJobSchema).max(mostOfJob) })),
+      200: json('The pull requests.', z.object({ pullRequests: z.array(ofOneJobSchema).max(maxPerJob) })),
     },
   }),
 };

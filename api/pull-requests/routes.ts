@@ -6,7 +6,7 @@ import {
   type FoundPullRequest,
   type PullRequestStore,
   mergeCauses,
-  mostCommits,
+  maxCommits,
 } from '../../db/pull-requests/pull-requests.ts';
 import { actorSchema, presentActor } from '../administration/actor.ts';
 import type { EnforceRateLimit } from '../access/rate-limit.ts';
@@ -38,7 +38,7 @@ export const pullRequestSchema = z.object({
   isNewest: z.boolean().meta({ description: 'False when a later turn of the job has opened another one.' }),
   commits: z
     .array(z.object({ id: z.string(), turn: z.number().int(), title: z.string(), createdAt: time }))
-    .max(mostCommits)
+    .max(maxCommits)
     .meta({ description: 'One commit for each turn that pushed: the newest ones, oldest first.' }),
   merge: z.object({
     isMerging: z.boolean().meta({ description: 'True from the request until a worker has merged it or failed.' }),

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
-import { mostOfPage } from '../../db/page.ts';
-import { mostRemarks } from '../../search/query/cluster-questions.ts';
-import { longestUnanswered } from '../../db/sites/conversations.ts';
-import { mostSources } from '../../db/sites/threads.ts';
+import { maxPageSize } from '../../db/page.ts';
+import { maxRemarks } from '../../search/query/cluster-questions.ts';
+import { maxUnansweredLength } from '../../db/sites/conversations.ts';
+import { maxSources } from '../../db/sites/threads.ts';
 import { nextCursor, pageQuerySchema, wholeNumber } from '../http/page-schemas.ts';
 import { givenTime, time, timeOrNull } from '../../lib/time-schemas.ts';
 
 /** Maximum number of searches listed by `GET …/searches`. */
-export const mostSearches = 200;
+export const maxSearches = 200;
 
 /** Maximum number of reasons per vote. */
-export const mostReasons = 10;
+export const maxReasons = 10;
 
 /** Body of `POST …/feedback`, and of its response. */
 export const feedbackSchema = z.object({
   threadId: z.string().max(64).meta({ description: 'The id of the conversation, from its stream.' }),
   messageId: z.string().min(1).max(200).meta({ description: "The id of the assistant's message, from its stream." }),
   vote: z.enum(['up', 'down']),
-  reasons: z.array(z.string().trim().min(1).max(100)).max(mostReasons).default([]),
+  reasons: z.array(z.string().trim().min(1).max(100)).max(maxReasons).default([]),
   comment: z.string().trim().max(2_000).nullable().default(null),
 });
 
@@ -43,7 +43,7 @@ export const conversationQuerySchema = pageQuerySchema.extend({
   q: z
     .string()
     .trim()
-    .max(longestUnanswered)
+    .max(maxUnansweredLength)
     .optional()
     .meta({ description: 'Searches the text of the conversations, and the queries that were searched for.' }),
   since: moment.meta({ description: 'Only conversations that began at or after this time.' }),
@@ -71,10 +71,10 @@ export const conversationPageSchema = z.object({
         unanswered: z.number().int(),
         up: z.number().int(),
         down: z.number().int(),
-        sources: z.array(z.object({ url: z.string(), title: z.string() })).max(mostSources),
+        sources: z.array(z.object({ url: z.string(), title: z.string() })).max(maxSources),
       }),
     )
-    .max(mostOfPage),
+    .max(maxPageSize),
   nextCursor,
 });
 
@@ -84,7 +84,7 @@ export const searchesQuerySchema = closedQuery({
 });
 
 export const emptySearchesSchema = z.object({
-  searches: z.array(z.object({ query: z.string(), count: z.number().int(), lastAt: time })).max(mostSearches),
+  searches: z.array(z.object({ query: z.string(), count: z.number().int(), lastAt: time })).max(maxSearches),
 });
 
 /** Body of `POST …/gaps/{id}/job`. */
@@ -126,7 +126,7 @@ export const gapSchema = z.object({
           .meta({ description: 'Number of times that readers voted the answer down.' }),
         remarks: z
           .array(z.string())
-          .max(mostRemarks)
+          .max(maxRemarks)
           .meta({ description: "The latest readers' reasons and comments, as long as their conversations are kept." }),
       }),
     )

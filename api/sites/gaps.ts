@@ -21,13 +21,13 @@ export interface Gap extends QuestionTotals {
 }
 
 /** Maximum number of unanswered questions considered, newest first. */
-const mostQuestions = 2_000;
+const maxQuestions = 2_000;
 /** Maximum number of listed gaps per kind: the newest of those worked on or dismissed, the most asked of the others. */
-const mostOfKind = 500;
+const maxPerKind = 500;
 /** Maximum number of questions per gap that are shown, passed to a job and asked again. */
-const mostOfGap = 20;
+const maxPerGap = 20;
 /** Maximum number of sites whose clusters are cached. */
-const mostSites = 20;
+const maxSites = 20;
 
 const clusterThread = new URL('../../search/query/cluster-thread.ts', import.meta.url);
 
@@ -50,7 +50,7 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps) {
     const clustering = { organizationId, script: clusterThread, data: task };
     const clustered = threadQueue.run<ClusterTask, Clustered>(clustering);
     const entry = { digest, clustered };
-    remember(kept, siteId, entry, mostSites);
+    remember(kept, siteId, entry, maxSites);
     clustered.catch(() => kept.get(siteId) === entry && kept.delete(siteId));
     return clustered;
   }
@@ -58,13 +58,13 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps) {
   /** Lists the gaps: those being worked on first, then the most frequently asked, then the dismissed ones. */
   async function list(site: SiteRow): Promise<Gap[]> {
     const [asked, stored] = await Promise.all([
-      conversations.listUnanswered(site, mostQuestions),
-      gaps.list(site, mostOfKind),
+      conversations.listUnanswered(site, maxQuestions),
+      gaps.list(site, maxPerKind),
     ]);
     const dismissed = stored.filter(({ state }) => state === 'dismissed');
     // one that was restored is only what readers ask now
     const started = stored.filter(({ state }) => state !== 'dismissed' && state !== 'open');
-    const limits = { mostClusters: mostOfKind, mostQuestions: mostOfGap };
+    const limits = { maxClusters: maxPerKind, maxQuestions: maxPerGap };
     const { clusters: open, remarks } = await clustersOf(site, {
       asked,
       coveredUntil: coverageOf(started),
@@ -123,8 +123,8 @@ function digestOf({ asked, coveredUntil, dismissed }: ClusterTask): string {
 function coverageOf(stored: GapRow[]): Map<string, Date> {
   const until = new Map<string, Date>();
   for (const { state, checkedAt, questions } of stored) {
-    const isUnderWay = state !== 'answered' && state !== 'unanswered';
-    const end = isUnderWay || checkedAt === null ? new Date(8.64e15) : checkedAt;
+    const isInProgress = state !== 'answered' && state !== 'unanswered';
+    const end = isInProgress || checkedAt === null ? new Date(8.64e15) : checkedAt;
     for (const { key } of questions) if (end > (until.get(key) ?? new Date(0))) until.set(key, end);
   }
   return until;

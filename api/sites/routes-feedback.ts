@@ -10,7 +10,7 @@ import {
   conversationQuerySchema,
   emptySearchesSchema,
   feedbackSchema,
-  mostSearches,
+  maxSearches,
   searchesQuerySchema,
 } from './gap-schemas.ts';
 import { presentConversation } from './present-gap.ts';
@@ -86,7 +86,7 @@ export function createFeedbackRouter({ admit, readSite, rateAnswer, ...stores }:
 
     async listEmptySearches({ caller, params, query: { days } }) {
       const site = await readSite(caller, params.domain);
-      const found = await stores.emptySearches.list(site, { days, limit: mostSearches });
+      const found = await stores.emptySearches.list(site, { days, limit: maxSearches });
       return {
         searches: found.map(({ query, count, lastAt }) => ({ query, count, lastAt: lastAt.toISOString() })),
       };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ThreadStore, mostSources, type Thread } from '../../db/sites/threads.ts';
+import { type ThreadStore, maxSources, type Thread } from '../../db/sites/threads.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
@@ -9,7 +9,7 @@ import { domain } from './site-schemas.ts';
 import type { ReadSite } from './site-reader.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { nextCursor, wholeNumber } from '../http/page-schemas.ts';
-import { mostReasons } from './gap-schemas.ts';
+import { maxReasons } from './gap-schemas.ts';
 import { time } from '../../lib/time-schemas.ts';
 
 /** Query of `GET …/thread/{threadId}`. */
@@ -40,7 +40,7 @@ const threadSchema = z.object({
           description:
             'The rewritten query that was searched for; null if the question was searched for unchanged, and for an answer.',
         }),
-        sources: z.array(z.object({ url: z.string(), title: z.string() })).max(mostSources),
+        sources: z.array(z.object({ url: z.string(), title: z.string() })).max(maxSources),
         answered: z
           .boolean()
           .nullable()
@@ -48,7 +48,7 @@ const threadSchema = z.object({
         feedback: z
           .object({
             vote: z.enum(['up', 'down']),
-            reasons: z.array(z.string()).max(mostReasons),
+            reasons: z.array(z.string()).max(maxReasons),
             comment: z.string().nullable(),
           })
           .nullable(),
@@ -116,7 +116,7 @@ function presentThread({ id, createdAt, messages, nextAfter }: Thread): PublicTh
       content: message.content,
       currentPath: message.currentPath,
       searchQuery: message.searchQuery,
-      sources: message.sources.slice(0, mostSources).map(({ url, title }) => ({ url, title })),
+      sources: message.sources.slice(0, maxSources).map(({ url, title }) => ({ url, title })),
       answered: message.answered,
       feedback: message.feedback,
       createdAt: message.createdAt.toISOString(),

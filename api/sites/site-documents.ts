@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListedPage, SitePages } from '../../search/query/site-index.ts';
 
 /** Pages per part of a list. */
-const mostListed = 1_000;
+const maxListed = 1_000;
 /** A part of the full text ends after the page with which it reaches this length, in characters. */
-const longestPart = 1_000_000;
-const longestDescription = 300;
+const maxPartLength = 1_000_000;
+const maxDescriptionLength = 300;
 
 export interface PagesPart {
   pages: ListedPage[];
@@ -26,9 +26,9 @@ export function pagesFrom(index: SitePages, { from, limit }: { from: number; lim
 
 /** Returns a part of `llms.txt`: a link to the Markdown of each page, relative to the file. */
 export function linkListOf(index: SitePages, { domain, from }: { domain: string; from: number }): DocumentPart {
-  const { pages, next } = pagesFrom(index, { from, limit: mostListed });
+  const { pages, next } = pagesFrom(index, { from, limit: maxListed });
   const links = pages.map(({ path, metadata: { title, description } }) => {
-    const about = description === undefined ? '' : `: ${oneLine(description).slice(0, longestDescription)}`;
+    const about = description === undefined ? '' : `: ${oneLine(description).slice(0, maxDescriptionLength)}`;
     return `- [${escaped(title)}](${linkTo(path)})${about}`;
   });
   const more = next === null ? [] : ['', `[More pages](llms.txt?from=${next})`];
@@ -37,10 +37,10 @@ export function linkListOf(index: SitePages, { domain, from }: { domain: string;
 
 /** Returns a part of `llms-full.txt`: whole pages, each below its title and its link. */
 export async function fullTextOf(index: SitePages, from: number): Promise<DocumentPart> {
-  const { pages, next } = pagesFrom(index, { from, limit: mostListed });
+  const { pages, next } = pagesFrom(index, { from, limit: maxListed });
   let text = '';
   for (const { position, path, metadata } of pages) {
-    if (text.length >= longestPart) return { text: continued(text, position), next: position };
+    if (text.length >= maxPartLength) return { text: continued(text, position), next: position };
     text += `# ${metadata.title}\n\nSource: ${linkTo(path)}\n\n${index.page(path)?.content.trim() ?? ''}\n\n`;
     // a large page takes milliseconds to decompress
     await nextTurn();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mostOfPage } from '../../db/page.ts';
+import { maxPageSize } from '../../db/page.ts';
 import { isEd25519PublicKey } from '../access/reader-access.ts';
 import { requestLimits } from '../administration/key-schemas.ts';
 import { budgetSchema } from '../administration/project-schemas.ts';
@@ -12,8 +12,8 @@ import {
   domainSchema,
   folderSchema,
   instructionsSchema,
-  mostSources,
-  mostStarterQuestions,
+  maxSources,
+  maxStarterQuestions,
   prefixSchema,
   queryRewritingSchema,
   refreshMinutes,
@@ -23,7 +23,7 @@ import {
   starterQuestionsSchema,
 } from '../../lib/inputs/administration.ts';
 import { websiteUrlSchema } from '../../lib/inputs/website.ts';
-import { mostSkipped } from '../../search/read/source-page.ts';
+import { maxSkipped } from '../../search/read/source-page.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 /** Path parameter that names a site. */
@@ -47,8 +47,8 @@ const target = {
     .meta({ description: 'Ranking weight of its pages; 2 ranks them about 7% higher, 0.5 about 7% lower.' }),
 };
 /** Of a source of threads. */
-const mostLabels = 20;
-const mostGroups = 100;
+const maxLabels = 20;
+const maxGroups = 100;
 const threads = z.enum(['answered', 'all']);
 const threadSettings = {
   threads: threads.default('answered').meta({
@@ -58,7 +58,7 @@ const threadSettings = {
   prefix: target.prefix,
   weight: target.weight.default(0.5),
 };
-const labels = z.array(z.string().min(1).max(200)).max(mostLabels).default([]);
+const labels = z.array(z.string().min(1).max(200)).max(maxLabels).default([]);
 const sourceRef = branchSchema.nullable().default(null);
 const source = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -80,7 +80,7 @@ const source = z.discriminatedUnion('kind', [
     labels: labels.meta({ description: 'A thread has at least one of them; empty for all.' }),
     groups: z
       .array(z.string().trim().min(1).max(200))
-      .max(mostGroups)
+      .max(maxGroups)
       .default([])
       .meta({ description: 'Groups of readers who may read them. Required if the threads are not public.' }),
     ...threadSettings,
@@ -94,7 +94,7 @@ const source = z.discriminatedUnion('kind', [
 ]);
 const sources = z
   .array(source)
-  .max(mostSources)
+  .max(maxSources)
   .refine((list) => new Set(list.map(({ prefix }) => prefix)).size === list.length, 'must have different prefixes')
   .meta({ description: 'Sources beside the repository or directory, each with a prefix of its own.' });
 
@@ -205,15 +205,15 @@ const publicSource = z.discriminatedUnion('kind', [
     kind: z.literal(['issues', 'discussions']),
     repository: z.string(),
     threads,
-    labels: z.array(z.string()).max(mostLabels),
-    groups: z.array(z.string()).max(mostGroups),
+    labels: z.array(z.string()).max(maxLabels),
+    groups: z.array(z.string()).max(maxGroups),
     ...publicTarget,
   }),
   z.object({
     kind: z.literal('discourse'),
     url: z.string(),
     threads,
-    tags: z.array(z.string()).max(mostLabels),
+    tags: z.array(z.string()).max(maxLabels),
     ...publicTarget,
   }),
 ]);
@@ -225,8 +225,8 @@ export const siteSchema = z.object({
   directory: z.string().nullable(),
   ...settings,
   path: z.string(),
-  sources: z.array(publicSource).max(mostSources),
-  starterQuestions: z.array(z.string()).max(mostStarterQuestions),
+  sources: z.array(publicSource).max(maxSources),
+  starterQuestions: z.array(z.string()).max(maxStarterQuestions),
   contact: z.string().nullable(),
   indexGuard: indexGuard.nullable().meta({ description: indexGuardText }),
   index: z.object({
@@ -244,7 +244,7 @@ export const siteSchema = z.object({
       .object({
         layout: z.string().nullable().meta({ description: 'Documentation tool that was recognized; null for none.' }),
         formats: z.record(z.string(), z.number().int()).meta({ description: 'Pages by the format of their source.' }),
-        skipped: z.array(z.string()).max(mostSkipped).meta({
+        skipped: z.array(z.string()).max(maxSkipped).meta({
           description:
             'The first files that were not read: configurations that compute their values, malformed API descriptions, files of more than 10 MB, and files without a readable page or with that of another file.',
         }),
@@ -257,12 +257,12 @@ export const siteSchema = z.object({
                 .string()
                 .nullable()
                 .meta({ description: 'Why its earlier pages are kept; null if it was read.' }),
-              skipped: z.array(z.string()).max(mostSkipped).meta({
+              skipped: z.array(z.string()).max(maxSkipped).meta({
                 description: 'The first pages of a website, threads, or files that could not be read, as sentences.',
               }),
             }),
           )
-          .max(mostSources)
+          .max(maxSources)
           .meta({ description: 'The added sources.' }),
         vectors: z
           .object({
@@ -285,4 +285,4 @@ export const siteSchema = z.object({
 });
 export type PublicSite = z.infer<typeof siteSchema>;
 
-export const siteListSchema = z.object({ sites: z.array(siteSchema).max(mostOfPage), nextCursor });
+export const siteListSchema = z.object({ sites: z.array(siteSchema).max(maxPageSize), nextCursor });

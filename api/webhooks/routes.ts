@@ -4,7 +4,7 @@ import type { Owner } from '../../db/caller.ts';
 import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
 import type { DeliveryRow, WebhookDeliveryStore } from '../../db/webhooks/webhook-deliveries.ts';
 import {
-  mostWebhooks,
+  maxWebhooks,
   type WebhookRef,
   type WebhookFormat,
   type WebhookRow,
@@ -194,7 +194,7 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
         secret,
       });
       if (created === 'no-project') throw projectNotFound();
-      if (created === 'too-many') throw tooManyWebhooks(mostWebhooks);
+      if (created === 'too-many') throw tooManyWebhooks(maxWebhooks);
       ctx.set('Location', `/v2/agent/${projectId}/webhooks/${created.webhook.id}`);
       return { ...presentWebhook(created.webhook), secret: format === 'slack' ? null : created.secret };
     },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { mostOfPage } from '../../db/page.ts';
-import { mostAttempts } from '../../db/webhooks/webhook-deliveries.ts';
-import { mostWebhooks, webhookFormats } from '../../db/webhooks/webhook-endpoints.ts';
+import { maxPageSize } from '../../db/page.ts';
+import { maxAttempts } from '../../db/webhooks/webhook-deliveries.ts';
+import { maxWebhooks, webhookFormats } from '../../db/webhooks/webhook-endpoints.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
 import { webhookKeyOf } from '../../db/webhooks/webhook-secret.ts';
@@ -15,11 +15,11 @@ const urlSchema = z.string().max(2_048).meta({
 
 const descriptionSchema = z.string().max(500).nullable();
 
-const mostEventTypes = 50;
+const maxEventTypes = 50;
 
 const eventTypesSchema = z
   .array(z.enum(webhookEventTypes))
-  .max(mostEventTypes)
+  .max(maxEventTypes)
   .transform((types) => [...new Set(types)])
   .meta({ description: 'Event types to send; empty for all, including future ones.' });
 
@@ -55,10 +55,7 @@ export const webhookSchema = z.object({
   format: z.enum(webhookFormats),
   url: z.string().meta({ format: 'uri', description: 'For slack, only its host: the whole URL is a secret.' }),
   description: z.string().nullable(),
-  eventTypes: z
-    .array(z.string())
-    .max(mostEventTypes)
-    .meta({ description: 'Event types that are sent; empty for all.' }),
+  eventTypes: z.array(z.string()).max(maxEventTypes).meta({ description: 'Event types that are sent; empty for all.' }),
   enabled: z.boolean(),
   disabledReason: z.string().nullable().meta({ description: 'Why it was disabled automatically; null otherwise.' }),
   failingSince: timeOrNull.meta({ description: 'Start of the current failure streak; null without one.' }),
@@ -67,7 +64,7 @@ export const webhookSchema = z.object({
 });
 export type PublicWebhook = z.infer<typeof webhookSchema>;
 
-export const webhookListSchema = z.object({ webhooks: z.array(webhookSchema).max(mostWebhooks) });
+export const webhookListSchema = z.object({ webhooks: z.array(webhookSchema).max(maxWebhooks) });
 
 const secretOnce = z.string().meta({ description: 'Signing secret, returned only once.' });
 export const createdWebhookSchema = webhookSchema.extend({
@@ -98,12 +95,12 @@ export const deliverySchema = z.object({
         error: z.string().nullable(),
       }),
     )
-    .max(mostAttempts)
-    .meta({ description: `The newest ${mostAttempts}, newest first.` }),
+    .max(maxAttempts)
+    .meta({ description: `The newest ${maxAttempts}, newest first.` }),
 });
 export type PublicDelivery = z.infer<typeof deliverySchema>;
 
 export const deliveryListSchema = z.object({
-  deliveries: z.array(deliverySchema).max(mostOfPage),
+  deliveries: z.array(deliverySchema).max(maxPageSize),
   nextCursor,
 });

@@ -82,10 +82,10 @@ function cellText(value: unknown): string {
   return asOneLine(String(value));
 }
 
-/** Returns the text as one line of at most `most` characters. */
-export function shortened(text: string, most: number): string {
+/** Returns the text as one line of at most `maxLength` characters. */
+export function shortened(text: string, maxLength: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
 }
 
 /** Returns the subject of a tool call: a path, a pattern or the first string in its input. */

@@ -52,7 +52,7 @@ async function skillIn(file: string): Promise<Skill> {
 
 function frontMatterOf(block: string): { name?: unknown; description?: unknown } {
   try {
-    const values = readYaml(block, { mostAliases: 100 });
+    const values = readYaml(block, { maxAliases: 100 });
     return typeof values === 'object' && values !== null ? values : {};
   } catch {
     return {};

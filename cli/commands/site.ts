@@ -38,7 +38,7 @@ interface ReaderOptions {
 }
 
 const pollMs = 500;
-const longestWaitMs = 10 * 60_000;
+const maxWaitMs = 10 * 60_000;
 
 /** Adds `docket site create|show|list|index|update|delete|analytics`. */
 export function addSiteCommands(program: Command, context: CommandContext): void {
@@ -207,7 +207,7 @@ function getSite(api: Api, domain: string) {
 
 /** Waits until no index request is open. The site's state then reflects the outcome of the request. */
 async function indexed(api: Api, domain: string): Promise<Site> {
-  const deadline = Date.now() + longestWaitMs;
+  const deadline = Date.now() + maxWaitMs;
   for (;;) {
     const site = await getSite(api, domain);
     const { requestedAt, failure } = site.index;

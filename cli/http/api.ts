@@ -75,24 +75,24 @@ async function found(baseUrl: string, response: Response): Promise<Response> {
 }
 
 /** Longest answer that is read whole. */
-const longestAnswer = 64 * 1024 * 1024;
+const maxAnswerLength = 64 * 1024 * 1024;
 /** Longest bundle, which is written to a file: a job has at most 512 MB of snapshots, and its texts compress well. */
-const longestBundle = 4 * 1024 ** 3;
+const maxBundleBytes = 4 * 1024 ** 3;
 
 /** Each message of a stream is bounded where it is read, but not the stream. */
-const longestStreams: Record<string, number> = { 'text/event-stream': Infinity, 'application/gzip': longestBundle };
+const maxStreamLengths: Record<string, number> = { 'text/event-stream': Infinity, 'application/gzip': maxBundleBytes };
 
 /** Limits the size of a response, because a foreign server may send one without end. */
 function bounded(request: Request, response: Response): Response {
   const accepted = request.headers.get('Accept') ?? '';
-  const longest = (response.ok ? longestStreams[accepted] : undefined) ?? longestAnswer;
-  if (response.body === null || longest === Infinity) return response;
+  const maxLength = (response.ok ? maxStreamLengths[accepted] : undefined) ?? maxAnswerLength;
+  if (response.body === null || maxLength === Infinity) return response;
   let length = 0;
   const counted = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         length += chunk.length;
-        if (length > longest) controller.error(new CommandError(foreignAnswer));
+        if (length > maxLength) controller.error(new CommandError(foreignAnswer));
         else controller.enqueue(chunk);
       },
     }),
@@ -146,7 +146,7 @@ export async function whole<T>(reading: Promise<T>): Promise<T> {
   }
 }
 
-const mostPages = 1_000;
+const maxPages = 1_000;
 
 /** Reads a list to its end, page by page. */
 export async function everyItem<Page extends { nextCursor: string | null }, Item>(
@@ -160,7 +160,7 @@ export async function everyItem<Page extends { nextCursor: string | null }, Item
     const page = await read({ cursor, limit: 100 });
     items.push(...itemsOf(page));
     pages += 1;
-    if (pages === mostPages) throw new CommandError(foreignAnswer);
+    if (pages === maxPages) throw new CommandError(foreignAnswer);
     cursor = page.nextCursor;
   }
   return items;

@@ -28,12 +28,12 @@ const eventSchema = z.object({
 });
 export type JobEvent = z.infer<typeof eventSchema>;
 
-const mostFailures = 30;
-const shortestPauseMs = 250;
-const longestPauseMs = 10_000;
+const maxFailures = 30;
+const minPauseMs = 250;
+const maxPauseMs = 10_000;
 
 /** Longest message of a stream, in characters; a step's outputs have 512 KB at most. */
-const longestMessage = 16_000_000;
+const maxMessageLength = 16_000_000;
 
 function refuse(error: Error): void {
   if (error instanceof ParseError && error.type === 'max-buffer-size-exceeded')
@@ -44,7 +44,7 @@ function refuse(error: Error): void {
 export function messagesIn(stream: ReadableStream<Uint8Array<ArrayBuffer>>, onComment?: () => void) {
   return stream
     .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream({ maxBufferSize: longestMessage, onError: refuse, onComment }));
+    .pipeThrough(new EventSourceParserStream({ maxBufferSize: maxMessageLength, onError: refuse, onComment }));
 }
 
 /**
@@ -75,12 +75,12 @@ export async function* followJob(
         yield event;
       }
     } catch (error) {
-      if (!isPassing(error) || failures >= mostFailures) throw error;
+      if (!isPassing(error) || failures >= maxFailures) throw error;
       if (failures === 0) onLost();
       failures += 1;
     }
     const isIdle = failures > 0 || last === before;
-    await sleep(isIdle ? Math.min(shortestPauseMs * 2 ** failures, longestPauseMs) : 0);
+    await sleep(isIdle ? Math.min(minPauseMs * 2 ** failures, maxPauseMs) : 0);
   }
 }
 

@@ -2,7 +2,7 @@ import type { JobReport, StepReport, TurnReplay, TurnReport } from '../../worker
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 import { print, printTable, shortened, subjectOf } from '../commands/output.ts';
 
-const longestCell = 44;
+const maxCellLength = 44;
 
 /** Prints a job for a person: the steps of each turn, whether its history still replays, and its outcome. */
 export function printJobReport({ job, turns }: JobReport, name: string): void {
@@ -72,9 +72,9 @@ function cellsOf(report: StepReport): string[] {
   const action = calls.length > 0 ? calls.join('; ') : report.text;
   return [
     String(step),
-    shortened(report.said.length > 0 ? `(read a message) ${action}` : action, longestCell),
-    shortened(answerText(toolResults, toolCalls.length), longestCell),
-    shortened(files.map(({ path, change }) => `${change.charAt(0).toUpperCase()} ${path}`).join(', '), longestCell),
+    shortened(report.said.length > 0 ? `(read a message) ${action}` : action, maxCellLength),
+    shortened(answerText(toolResults, toolCalls.length), maxCellLength),
+    shortened(files.map(({ path, change }) => `${change.charAt(0).toUpperCase()} ${path}`).join(', '), maxCellLength),
     timeText(report.modelMs),
     timeText(report.toolsMs),
     timeText(report.waitingMs),
@@ -107,11 +107,11 @@ function printSum(steps: readonly StepReport[]): void {
   print(`  ${parts.join('; ')}`);
 }
 
-const longestMessage = 4_000;
+const maxMessageLength = 4_000;
 
-/** Indents each line of a text and truncates it to `longestMessage`. */
+/** Indents each line of a text and truncates it to `maxMessageLength`. */
 function indented(text: string): string {
-  const shown = text.length <= longestMessage ? text : `${text.slice(0, longestMessage)}…`;
+  const shown = text.length <= maxMessageLength ? text : `${text.slice(0, maxMessageLength)}…`;
   return shown.trim().replaceAll(/^(?=.)/gm, '  ');
 }
 

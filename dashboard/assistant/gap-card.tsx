@@ -37,7 +37,7 @@ function stateOf({ state, job }: Gap): { label: string; badge: string } {
   return job.prState === null ? { label: 'job made no changes', badge: 'badge-warn' } : requests[job.prState];
 }
 
-const mostRemarks = 5;
+const maxRemarks = 5;
 
 /** Dismisses a gap, or undoes it. */
 async function dismissGap(path: { domain: string; id: string }, isWanted: boolean): Promise<void> {
@@ -63,7 +63,7 @@ function reasonOf(questions: Pick<Gap['questions'][number], 'notFound' | 'votedD
 }
 
 /** Moves the focus of a card that leaves the list to the one beside it, or to the choice of the list. */
-function useHeirOfFocus(card: RefObject<HTMLElement | null>): void {
+function useFocusAfterRemoval(card: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     const leaving = card.current;
     return () => {
@@ -71,8 +71,8 @@ function useHeirOfFocus(card: RefObject<HTMLElement | null>): void {
       const cards = [...document.querySelectorAll('.gap')];
       const at = cards.indexOf(leaving);
       const beside = cards[at + 1] ?? cards[at - 1];
-      const heir = beside?.querySelector('h2') ?? document.querySelector('.gap-states [aria-pressed="true"]');
-      if (heir instanceof HTMLElement) heir.focus({ preventScroll: true });
+      const next = beside?.querySelector('h2') ?? document.querySelector('.gap-states [aria-pressed="true"]');
+      if (next instanceof HTMLElement) next.focus({ preventScroll: true });
     };
   }, [card]);
 }
@@ -84,7 +84,7 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   const [hadInstructions] = useState(instructions !== '');
   const may = useMay('member');
   const card = useRef<HTMLElement>(null);
-  useHeirOfFocus(card);
+  useFocusAfterRemoval(card);
   const path = { domain, id: gap.id };
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['gaps', domain] });
   const makeJob = useMutation({
@@ -116,7 +116,7 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   const isBeingChecked = gap.state === 'indexing' || gap.state === 'asking';
   const isTitleEnough = gap.questions.every(({ text, answeredNow }) => text === gap.label && answeredNow === null);
   const reason = reasonOf(gap.questions);
-  const remarks = [...new Set(gap.questions.flatMap(({ remarks }) => remarks))].slice(0, mostRemarks);
+  const remarks = [...new Set(gap.questions.flatMap(({ remarks }) => remarks))].slice(0, maxRemarks);
   return (
     <section ref={card} className="panel gap" aria-label={plain(gap.label)}>
       <div className="page-head">

@@ -11,7 +11,7 @@ interface PassageListProps {
 
 /** Lists the search results for a question, best first, with their scores. */
 export function PassageList({ domain, search }: PassageListProps) {
-  const most = Math.max(1, ...(search.data ?? []).map(({ score }) => score ?? 0));
+  const topScore = Math.max(1, ...(search.data ?? []).map(({ score }) => score ?? 0));
   return (
     <aside className="passages" aria-label="Retrieved passages">
       <h2>Retrieved passages</h2>
@@ -24,14 +24,14 @@ export function PassageList({ domain, search }: PassageListProps) {
           key={`${passage.path}#${passage.anchor ?? ''}${passage.content.slice(0, 40)}`}
           domain={domain}
           passage={passage}
-          most={most}
+          topScore={topScore}
         />
       ))}
     </aside>
   );
 }
 
-function PassageCard({ domain, passage, most }: { domain: string; passage: Passage; most: number }) {
+function PassageCard({ domain, passage, topScore }: { domain: string; passage: Passage; topScore: number }) {
   const { path, anchor, headings, content, score } = passage;
   const { shown, left } = beginning(plain(content), 600);
   const page = pageAddress(domain, `/${path}${anchor === null ? '' : `#${anchor}`}`);
@@ -41,7 +41,7 @@ function PassageCard({ domain, passage, most }: { domain: string; passage: Passa
         <span className="passage-title">{plain(headings.join(' › ') || path)}</span>
         {score !== null && <span className="passage-score">{score.toFixed(2)}</span>}
         <code className="quiet passage-path">{plain(path)}</code>
-        {score !== null && <meter className="passage-meter" min={0} max={most} value={score} aria-hidden="true" />}
+        {score !== null && <meter className="passage-meter" min={0} max={topScore} value={score} aria-hidden="true" />}
       </summary>
       <p className="words">
         {shown}

@@ -15,7 +15,7 @@ interface QuestionSettingsProps {
   isCounted: boolean;
   onCounted(isCounted: boolean): void;
   /** Whether there is a conversation, which stays counted or not. */
-  hasBegun: boolean;
+  hasStarted: boolean;
   isBusy: boolean;
   onNew(): void;
 }
@@ -29,7 +29,7 @@ const kinds = [
 ] as const;
 
 /** Shows what a question of the playground is sent with. */
-export function QuestionSettings({ reader, onReader, hasBegun, isBusy, ...props }: QuestionSettingsProps) {
+export function QuestionSettings({ reader, onReader, hasStarted, isBusy, ...props }: QuestionSettingsProps) {
   const { currentPath, context } = reader;
   return (
     <>
@@ -60,8 +60,8 @@ export function QuestionSettings({ reader, onReader, hasBegun, isBusy, ...props 
           </div>
         </div>
       </details>
-      {!hasBegun && <Check label={countsAsReader} value={props.isCounted} onChange={props.onCounted} />}
-      {hasBegun && !isBusy && (
+      {!hasStarted && <Check label={countsAsReader} value={props.isCounted} onChange={props.onCounted} />}
+      {hasStarted && !isBusy && (
         <div className="actions">
           <Button className="button" onPress={props.onNew}>
             New conversation

@@ -13,7 +13,7 @@ const words: Record<Relation, string> = {
   right: 'only right',
   same: 'identical',
 };
-const mostFiles = 500;
+const maxFiles = 500;
 
 /** Shows which files two jobs change, and each file's changes on request. */
 export function ComparedChanges({ left, right }: { left: string; right: string }) {
@@ -22,11 +22,11 @@ export function ComparedChanges({ left, right }: { left: string; right: string }
   return (
     <>
       <ul className="compared-files">
-        {files.slice(0, mostFiles).map((file) => (
+        {files.slice(0, maxFiles).map((file) => (
           <FileItem key={file.path} file={file} />
         ))}
       </ul>
-      {files.length > mostFiles && <p className="hint">{plural(files.length - mostFiles, 'more file')} not shown.</p>}
+      {files.length > maxFiles && <p className="hint">{plural(files.length - maxFiles, 'more file')} not shown.</p>}
     </>
   );
 }

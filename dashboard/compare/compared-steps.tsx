@@ -5,7 +5,7 @@ import { subjectOf } from '../jobs/timeline/tool-call.tsx';
 import { headline, plain } from '../plain.ts';
 import type { Compared } from './compared-facts.tsx';
 
-const mostSteps = 200;
+const maxSteps = 200;
 
 /** Lists the steps of a job with the tools they called. Each leads to its place on the job's page. */
 export function ComparedSteps({ name, compared }: { name: string; compared: Compared }) {
@@ -15,7 +15,7 @@ export function ComparedSteps({ name, compared }: { name: string; compared: Comp
       <p className="hint">{name}</p>
       {steps.length === 0 && <p className="quiet">No steps.</p>}
       <ol className="compared-steps">
-        {steps.slice(0, mostSteps).map((step) => (
+        {steps.slice(0, maxSteps).map((step) => (
           <li key={anchorOf(step)}>
             <Link to="/jobs/$projectId/$id" params={{ projectId, id: job.id }} hash={anchorOf(step)}>
               Turn {step.turn}, step {step.step}
@@ -31,7 +31,7 @@ export function ComparedSteps({ name, compared }: { name: string; compared: Comp
           </li>
         ))}
       </ol>
-      {steps.length > mostSteps && <p className="hint">{count(steps.length - mostSteps)} more steps not shown.</p>}
+      {steps.length > maxSteps && <p className="hint">{count(steps.length - maxSteps)} more steps not shown.</p>}
     </section>
   );
 }

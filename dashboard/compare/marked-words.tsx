@@ -2,7 +2,7 @@ import { diffWordsWithSpace, type ChangeObject } from 'diff';
 import { useMemo } from 'react';
 import { plain } from '../plain.ts';
 
-const longestMs = 50;
+const maxMs = 50;
 
 interface MarkedWordsProps {
   left: string;
@@ -14,7 +14,7 @@ interface MarkedWordsProps {
 export function MarkedWords({ left, right, side }: MarkedWordsProps) {
   const parts = useMemo(
     (): Pick<ChangeObject<string>, 'value' | 'added' | 'removed'>[] =>
-      diffWordsWithSpace(left, right, { timeout: longestMs }) ?? [
+      diffWordsWithSpace(left, right, { timeout: maxMs }) ?? [
         { value: side === 'left' ? left : right, added: false, removed: false },
       ],
     [left, right, side],

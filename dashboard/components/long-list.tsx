@@ -3,7 +3,7 @@ import { Input, Label, SearchField } from 'react-aria-components';
 import { count } from '../format.ts';
 
 /** Number of items that a page shows without delay. */
-const mostShown = 100;
+const maxShown = 100;
 
 interface LongListProps<Item> {
   /** Oldest first. */
@@ -18,7 +18,7 @@ interface LongListProps<Item> {
 /** Shows all items of a list, or the newest of a long one with a search that finds the others. */
 export function LongList<Item>({ items, what, textOf, children }: LongListProps<Item>) {
   const [words, setWords] = useState('');
-  if (items.length <= mostShown) return children(items);
+  if (items.length <= maxShown) return children(items);
   const found = items.filter((item) => textOf(item).toLowerCase().includes(words.trim().toLowerCase()));
   return (
     <>
@@ -27,11 +27,11 @@ export function LongList<Item>({ items, what, textOf, children }: LongListProps<
         <Input className="input" placeholder={`Search ${count(items.length)} ${what}`} />
       </SearchField>
       <p className="hint" role="status">
-        {found.length > mostShown
-          ? `Shows the newest ${count(mostShown)} of ${count(found.length)}.`
+        {found.length > maxShown
+          ? `Shows the newest ${count(maxShown)} of ${count(found.length)}.`
           : `${count(found.length)} found.`}
       </p>
-      {children(found.slice(-mostShown))}
+      {children(found.slice(-maxShown))}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { beginning, plain } from '../plain.ts';
 import { MarkdownText, type ResolveLink } from './markdown-text.tsx';
 
-const longest = 100_000;
+const maxLength = 100_000;
 
 interface MarkdownProps {
   text: string;
@@ -13,7 +13,7 @@ interface MarkdownProps {
 
 /** Renders text of a model or a repository as Markdown, without its HTML. */
 export function Markdown({ text, resolve, anchor }: MarkdownProps) {
-  const { shown, left } = beginning(plain(text), longest);
+  const { shown, left } = beginning(plain(text), maxLength);
   return (
     <div className="markdown">
       <MarkdownText text={shown} resolve={resolve} anchor={anchor} />

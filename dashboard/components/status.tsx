@@ -19,18 +19,18 @@ export function StatusBadge({ job }: { job: Pick<Job, 'status' | 'details'> }) {
 
 const pullRequestSymbols: Record<string, string> = { open: '●', draft: '○', merged: '✓', closed: '✕' };
 
-interface PullRequestStanding {
+interface PullRequestState {
   state: 'open' | 'closed' | 'merged';
   draft?: boolean;
 }
 
 /** Returns the state as it is shown: an open draft is a draft. */
-function standingOf({ state, draft = false }: PullRequestStanding): string {
+function labelOf({ state, draft = false }: PullRequestState): string {
   return state === 'open' && draft ? 'draft' : state;
 }
 
-export function PullRequestBadge(standing: PullRequestStanding) {
-  const shown = standingOf(standing);
+export function PullRequestBadge(pullRequest: PullRequestState) {
+  const shown = labelOf(pullRequest);
   return (
     <span className={`badge badge-pr-${shown}`}>
       <span aria-hidden="true" className="badge-symbol">

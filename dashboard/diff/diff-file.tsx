@@ -15,7 +15,7 @@ const words: Record<PatchFile['change'], string> = {
   rename: 'renamed',
   copy: 'copied',
 };
-const mostLines = 1_500;
+const maxLines = 1_500;
 
 interface DiffFileProps {
   file: PatchFile;
@@ -28,7 +28,7 @@ interface DiffFileProps {
 /** Shows one file of a patch. A very long one stays collapsed until opened. */
 export const DiffFile = memo(function DiffFile({ file, layout, comments, onComment }: DiffFileProps) {
   const lines = file.hunks.reduce((sum, { changes }) => sum + changes.length, 0);
-  const [isOpen, setOpen] = useState(lines <= mostLines);
+  const [isOpen, setOpen] = useState(lines <= maxLines);
   return (
     <section className="diff-file" aria-label={file.path} tabIndex={-1}>
       <header className="diff-file-head">

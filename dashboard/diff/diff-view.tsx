@@ -11,7 +11,7 @@ import { readPatch } from './read-patch.ts';
 import 'react-diff-view/style/index.css';
 import '../styles/diff.css';
 
-const longestList = 100_000;
+const maxListed = 100_000;
 const noComments: readonly LineComment[] = [];
 
 interface DiffViewProps {
@@ -28,7 +28,7 @@ export function DiffView({ patch, review }: DiffViewProps) {
   const additions = files.reduce((sum, file) => sum + file.additions, 0);
   const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
   // a change that is too large for a patch is a list of its files
-  if (files.length === 0 && patch !== '') return <pre>{plain(beginning(patch, longestList).shown)}</pre>;
+  if (files.length === 0 && patch !== '') return <pre>{plain(beginning(patch, maxListed).shown)}</pre>;
   if (files.length === 0) return <p className="quiet">No files changed.</p>;
   return (
     <div className="diffs">

@@ -19,7 +19,7 @@ export function FileTree({ files, comments, onGo }: FileTreeProps) {
 
   function item(node: TreeNode) {
     const file = node.at === null ? undefined : files[node.at];
-    const said = file === undefined ? 0 : (comments.get(file.path)?.length ?? 0);
+    const commentCount = file === undefined ? 0 : (comments.get(file.path)?.length ?? 0);
     return (
       <TreeItem
         key={node.path}
@@ -37,9 +37,9 @@ export function FileTree({ files, comments, onGo }: FileTreeProps) {
                 </Button>
               )}
               <span className="tree-name">{node.name}</span>
-              {said > 0 && (
-                <span className="badge" aria-label={plural(said, 'comment')}>
-                  {said}
+              {commentCount > 0 && (
+                <span className="badge" aria-label={plural(commentCount, 'comment')}>
+                  {commentCount}
                 </span>
               )}
               {file !== undefined && (

@@ -41,7 +41,7 @@ const languages: Record<string, string> = {
   ini: 'ini',
   toml: 'ini',
 };
-const mostCharacters = 200_000;
+const maxCharacters = 200_000;
 
 const highlighter = {
   highlight: (text: string, language: string) => refractor.highlight(text, language).children.map(withPrefix),
@@ -65,7 +65,7 @@ function withPrefix<Part extends Node>(node: Part): Part {
  * too long.
  */
 export function highlighted({ path, hunks, text }: PatchFile): HunkTokens | null {
-  if (text.length > mostCharacters || hunks.length === 0) return null;
+  if (text.length > maxCharacters || hunks.length === 0) return null;
   const language = languages[path.split('.').at(-1)?.toLowerCase() ?? ''];
   const enhancers = [markEdits(hunks, { type: 'block' })];
   try {

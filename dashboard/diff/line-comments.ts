@@ -55,7 +55,7 @@ export function isOnLine({ path, line, quote }: LineComment, lines: ReadonlyMap<
 export function inOrder(gathered: Gathered): LineComment[] {
   return Object.values(gathered)
     .filter((comment) => comment !== undefined)
-    .sort((one, other) => one.path.localeCompare(other.path) || numberOf(one) - numberOf(other));
+    .sort((a, b) => a.path.localeCompare(b.path) || numberOf(a) - numberOf(b));
 }
 
 function numberOf({ line }: LineComment): number {

@@ -22,8 +22,8 @@ export interface Patch {
   left: number;
 }
 
-const longestPatch = 3_000_000;
-const longestLine = 2_000;
+const maxPatchLength = 3_000_000;
+const maxLineLength = 2_000;
 
 /**
  * Splits a patch into its files. A patch or a line longer than a page can show is truncated. Everything in a patch is
@@ -31,10 +31,10 @@ const longestLine = 2_000;
  */
 export function readPatch(patch: string): Patch {
   const sections = patch
-    .slice(0, longestPatch)
+    .slice(0, maxPatchLength)
     .split(/^(?=diff --git )/m)
     .filter((text) => text.startsWith('diff --git'));
-  const isCut = patch.length > longestPatch;
+  const isCut = patch.length > maxPatchLength;
   // the last file of a truncated patch is incomplete
   const whole = isCut && sections.length > 1 ? sections.slice(0, -1) : sections;
   const shown = whole.reduce((sum, { length }) => sum + length, 0);
@@ -45,7 +45,7 @@ function readFile(text: string): PatchFile[] {
   const shown = text
     .split('\n')
     .map((line) =>
-      plain(line.length > longestLine ? `${line.slice(0, longestLine)}… (${line.length} characters)` : line),
+      plain(line.length > maxLineLength ? `${line.slice(0, maxLineLength)}… (${line.length} characters)` : line),
     )
     .join('\n');
   const [file] = parseDiff(shown, { nearbySequences: 'zip' });

@@ -27,7 +27,7 @@ interface ReviewedDiffProps {
 
 /** Shows the diff of a job. Comments on its lines are gathered and sent to the agent as one message. */
 export function ReviewedDiff({ job, patch, earlier = null, onSent }: ReviewedDiffProps) {
-  const standing = useQuery(jobQuery(job));
+  const state = useQuery(jobQuery(job));
   const { values, change, forget } = useDraft(`comments on ${earlier?.id ?? job.id}`, none);
   const comments = useMemo(() => inOrder(values), [values]);
   const review = useMemo(() => ({ comments: Map.groupBy(comments, ({ path }) => path), change }), [comments, change]);
@@ -42,8 +42,8 @@ export function ReviewedDiff({ job, patch, earlier = null, onSent }: ReviewedDif
     onSent?.();
     showNewTurn();
   });
-  if (standing.data === undefined) return <DiffView patch={patch} />;
-  const refusal = may ? refusalOfMessage(standing.data) : 'Requires the member role.';
+  if (state.data === undefined) return <DiffView patch={patch} />;
+  const refusal = may ? refusalOfMessage(state.data) : 'Requires the member role.';
   if (refusal !== null)
     return (
       <>
@@ -74,7 +74,7 @@ export function ReviewedDiff({ job, patch, earlier = null, onSent }: ReviewedDif
             >
               Send {plural(comments.length, 'comment')} to the agent
             </Button>
-            <span className="hint">{effectOfMessage(standing.data)}</span>
+            <span className="hint">{effectOfMessage(state.data)}</span>
           </div>
         </section>
       )}

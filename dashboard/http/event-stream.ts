@@ -96,7 +96,7 @@ export function useStream(url: string | null, onEvents: (events: StreamEvent[]) 
   const [connection, setConnection] = useState<Connection>('connecting');
   const last = useRef<Position>(null);
   const take = useEffectEvent(onEvents);
-  const begin = useEffectEvent((target: string, signal: AbortSignal) => {
+  const start = useEffectEvent((target: string, signal: AbortSignal) => {
     const position = last.current?.url === target ? last.current : { url: target, lastId: null };
     last.current = position;
     return readEvents({ position, signal, onEvents: take, onConnection: setConnection });
@@ -105,7 +105,7 @@ export function useStream(url: string | null, onEvents: (events: StreamEvent[]) 
     if (url === null) return undefined;
     const ending = new AbortController();
     setConnection('connecting');
-    void begin(url, ending.signal);
+    void start(url, ending.signal);
     return () => ending.abort();
   }, [url, round]);
   return connection;

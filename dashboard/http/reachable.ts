@@ -44,11 +44,11 @@ function noteEnd(id: string): void {
 // a browser on this machine reaches Docket without a network, so only requests tell
 api.use({
   onRequest({ id }) {
-    const endPatience = () => {
+    const markSilent = () => {
       open.set(id, null);
       listeners.call();
     };
-    open.set(id, setTimeout(endPatience, silentAfterMs));
+    open.set(id, setTimeout(markSilent, silentAfterMs));
   },
   onResponse({ id }) {
     noteEnd(id);

@@ -11,7 +11,7 @@ import { TurnHead } from './turn-head.tsx';
 import { TurnOutcome } from './turn-outcome.tsx';
 
 /** Number of characters shown of a message. */
-const longestMessage = 20_000;
+const maxMessageLength = 20_000;
 
 interface ConversationItemProps {
   item: TimelineItem;
@@ -40,8 +40,8 @@ export function ConversationItem({
     case 'prompt':
       return (
         <section aria-label={`Turn ${item.turn.turn}`}>
-          <TurnHead standing={item} phase={phase} pullRequests={pullRequests} />
-          <Said
+          <TurnHead state={item} phase={phase} pullRequests={pullRequests} />
+          <PersonMessage
             job={job}
             by={item.turn.startedBy}
             text={item.turn.prompt}
@@ -52,7 +52,7 @@ export function ConversationItem({
       );
     case 'message':
       return (
-        <Said
+        <PersonMessage
           job={job}
           by={item.message.sentBy}
           text={item.message.prompt}
@@ -66,14 +66,14 @@ export function ConversationItem({
     case 'step': {
       const { step, isOver, isCopied } = item;
       const isWorking = step.answeredAt !== null && step.endedAt === null && !isOver;
-      const spoken = step.answeredAt === null ? (words.get(stepKeyOf(step))?.text ?? null) : null;
+      const liveText = step.answeredAt === null ? (words.get(stepKeyOf(step))?.text ?? null) : null;
       return (
         <StepItem
           job={job}
           step={step}
           isOver={isOver}
           isCopied={isCopied}
-          words={spoken}
+          words={liveText}
           outputs={isWorking ? outputs : null}
           isHere={isHere}
           onInspect={onInspect}
@@ -87,7 +87,7 @@ export function ConversationItem({
   }
 }
 
-interface SaidProps {
+interface PersonMessageProps {
   job: JobRef;
   by: Turn['startedBy'];
   text: string;
@@ -98,8 +98,8 @@ interface SaidProps {
 }
 
 /** Shows a message from a person to a job. */
-function Said({ job, by, text, images, createdAt, isWaiting = false }: SaidProps) {
-  const { shown, left } = beginning(plain(text), longestMessage);
+function PersonMessage({ job, by, text, images, createdAt, isWaiting = false }: PersonMessageProps) {
+  const { shown, left } = beginning(plain(text), maxMessageLength);
   return (
     <div className="said">
       <p className="said-head">

@@ -37,7 +37,7 @@ interface ConversationProps {
 }
 
 /** Up to this number, all items are in the page, so that the browser's own search finds everything. */
-const mostWhole = 120;
+const maxUnvirtualized = 120;
 const jumpHeight = 64;
 /** Height of the field for a message, which covers the end of the window. */
 const followUpHeight = 120;
@@ -63,7 +63,7 @@ export function Conversation({ ref, job, snapshot, turns, steps, live }: Convers
     count: items.length,
     estimateSize: (index) => (items[index]?.kind === 'step' ? 130 : 90),
     getItemKey: (index) => items[index]?.key ?? index,
-    overscan: items.length <= mostWhole ? mostWhole : 6,
+    overscan: items.length <= maxUnvirtualized ? maxUnvirtualized : 6,
     scrollMargin: offset,
     scrollPaddingStart: jumpHeight,
     scrollPaddingEnd: followUpHeight,

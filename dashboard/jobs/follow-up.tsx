@@ -12,9 +12,9 @@ import type { JobRef } from './job-queries.ts';
 import { followUpAnchor, useSendMessage } from './send-message.ts';
 
 /** Sends a follow-up message to a job, either during a turn or to start a new one. It stays at the bottom of the window. */
-export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job; onSent(): void }) {
-  const { status } = standing;
-  const waitingTurn = standing.details.waiting?.turn;
+export function FollowUp({ job, state, onSent }: { job: JobRef; state: Job; onSent(): void }) {
+  const { status } = state;
+  const waitingTurn = state.details.waiting?.turn;
   /** `turn` is the one that was waiting when the user began to write. */
   const empty: { prompt: string; turn?: number } = { prompt: '' };
   const { values, change, forget } = useDraft(`message to ${job.id}`, empty);
@@ -38,7 +38,7 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
     showEnd();
   });
   const may = useMay('member');
-  const refusal = may ? refusalOfMessage(standing) : 'Sending messages requires the member role.';
+  const refusal = may ? refusalOfMessage(state) : 'Sending messages requires the member role.';
   if (refusal !== null) return <p className="quiet">{refusal}</p>;
   return (
     <Form
@@ -61,7 +61,7 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
           ref={field}
           className="input"
           rows={2}
-          placeholder={effectOfMessage(standing)}
+          placeholder={effectOfMessage(state)}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
           }}

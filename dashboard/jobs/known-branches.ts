@@ -4,7 +4,7 @@ import type { ListedJob } from '../http/types.ts';
 
 /** Number of jobs that are looked at. */
 const latest = 100;
-const mostBranches = 30;
+const maxBranches = 30;
 
 interface Known {
   /** Branches that the latest jobs of the project started from or created, then the others of its repository. */
@@ -37,5 +37,5 @@ export function branchesOf(jobs: Pick<ListedJob, 'source' | 'branch' | 'details'
     .filter(({ details }) => details.failure?.category !== 'ref_not_found')
     .map(({ source }) => source.ref);
   const open = jobs.map(({ branch, details }) => (details.pullRequest?.state === 'open' ? branch : null));
-  return [...new Set([...bases, ...open])].filter((name) => name !== null).slice(0, mostBranches);
+  return [...new Set([...bases, ...open])].filter((name) => name !== null).slice(0, maxBranches);
 }

@@ -18,7 +18,7 @@ import { fieldsToRetry, retryJob, type Retry } from './retry.ts';
 import { outcomeAnchorOf } from './timeline/timeline.ts';
 
 /** Number of characters of the agent's message. */
-const longestMessage = 1_500;
+const maxMessageLength = 1_500;
 
 interface ResultProps {
   job: Job;
@@ -89,7 +89,7 @@ interface MessageProps {
 
 /** Shows what the agent says that it did; of a long text, the beginning. */
 function Message({ text, turn, onShow }: MessageProps) {
-  const { shown, left } = beginning(text, longestMessage);
+  const { shown, left } = beginning(text, maxMessageLength);
   return (
     <>
       <Markdown text={shown} />
@@ -105,7 +105,7 @@ function Message({ text, turn, onShow }: MessageProps) {
 /** Shows an error as it came, of a long one the beginning. */
 function ErrorText({ text }: { text: string }) {
   const [isWhole, setWhole] = useState(false);
-  const { shown, left } = beginning(text, longestMessage);
+  const { shown, left } = beginning(text, maxMessageLength);
   return (
     <>
       <p className="words">

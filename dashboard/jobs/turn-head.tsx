@@ -2,10 +2,10 @@ import { nameOfActor } from '../actor.ts';
 import { clockTime, dayAndTime, duration } from '../format.ts';
 import { PullRequestBadge, pullRequestName } from '../components/status.tsx';
 import type { Job, JobPullRequest } from '../http/types.ts';
-import type { TurnStanding } from './timeline/timeline.ts';
+import type { TurnState } from './timeline/timeline.ts';
 
 interface TurnHeadProps {
-  standing: TurnStanding;
+  state: TurnState;
   phase: Job['details']['phase'];
   /** The loaded pull requests of the job. */
   pullRequests: readonly JobPullRequest[];
@@ -20,24 +20,24 @@ const classes = {
 };
 
 /** Shows the head of a turn: when it began and by whom, how it ended, and its pull request. */
-export function TurnHead({ standing: { turn, end, prLink, isNewest }, phase, pullRequests }: TurnHeadProps) {
+export function TurnHead({ state: { turn, end, prLink, isNewest }, phase, pullRequests }: TurnHeadProps) {
   const { status, createdAt, endedAt } = turn;
   const ended = end?.isCancelled === true ? 'cancelled' : status;
   const label = isNewest && phase === 'waiting' ? phase : ended;
   const by = nameOfActor(turn.startedBy);
   const endedBy = nameOfActor(turn.endedBy);
-  const began = Date.parse(createdAt);
-  const isToday = new Date(began).toDateString() === new Date().toDateString();
+  const startedAt = Date.parse(createdAt);
+  const isToday = new Date(startedAt).toDateString() === new Date().toDateString();
   return (
     <header className="turn-head">
       <h2>Turn {turn.turn}</h2>
-      <time dateTime={createdAt}>{isToday ? clockTime(began) : dayAndTime(began)}</time>
+      <time dateTime={createdAt}>{isToday ? clockTime(startedAt) : dayAndTime(startedAt)}</time>
       {by !== null && <span className="quiet">by {by}</span>}
       <span className="turn-end">
         <span className={`badge ${classes[label]}`}>{label}</span>
         {endedBy !== null && <span className="quiet"> by {endedBy}</span>}
       </span>
-      {endedAt !== null && <span className="quiet">took {duration(Date.parse(endedAt) - began)}</span>}
+      {endedAt !== null && <span className="quiet">took {duration(Date.parse(endedAt) - startedAt)}</span>}
       {prLink !== null && <PullRequestLink prLink={prLink} pullRequests={pullRequests} hasState />}
     </header>
   );

@@ -17,8 +17,8 @@ import { useSendMessage } from './send-message.ts';
 type Waiting = NonNullable<Job['details']['waiting']>;
 
 /** Shows what a job waits for, and lets a person decide. */
-export function WaitingNote({ job, standing }: { job: JobRef; standing: Job }) {
-  const { waiting, plan } = standing.details;
+export function WaitingNote({ job, state }: { job: JobRef; state: Job }) {
+  const { waiting, plan } = state.details;
   if (waiting === null) return null;
   const isPlan = waiting.for === 'approval';
   const person = nameOfActor(waiting.startedBy);

@@ -63,7 +63,7 @@ function KeyPlots({ assistant }: { assistant: Usage['assistant'] }) {
         values: days.map(({ requests }) => requests),
         sum: days.reduce((sum, { requests }) => sum + requests, 0),
       }))
-      .sort((one, other) => other.sum - one.sum);
+      .sort((a, b) => b.sum - a.sum);
     return busy
       .slice(0, colours.length)
       .map(({ label, values }, at) => ({ label, values, colour: colours[at] ?? '--blue' }));

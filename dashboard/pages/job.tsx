@@ -92,7 +92,7 @@ function JobView({ job: ref }: { job: JobRef }) {
         {job.data.status === 'active' && <TurnTime job={job.data} turn={turns.data?.at(-1)} />}
       </div>
       <NoWorker problem={problem ?? null} />
-      <WaitingNote job={ref} standing={job.data} />
+      <WaitingNote job={ref} state={job.data} />
       {job.data.status !== 'active' && (
         <Result
           job={job.data}
@@ -156,7 +156,7 @@ function JobView({ job: ref }: { job: JobRef }) {
                 live={live}
               />
               <SetupOutput job={ref} status={job.data.status} output={live.outputs.get('')} />
-              <FollowUp job={ref} standing={job.data} onSent={followNewTurn} />
+              <FollowUp job={ref} state={job.data} onSent={followNewTurn} />
             </TabPanel>
             <TabPanel id="changes">
               <Suspense fallback={<Loading />}>

@@ -41,13 +41,13 @@ export function JobsPage() {
   }, [jobs, filters.failure]);
   const selection = useSelection(filters);
   // a page of a filtered list may hold no job although there are more
-  const isLooking = list.hasNextPage && jobs.length === 0;
+  const isSearching = list.hasNextPage && jobs.length === 0;
   const { isFetching, isError, fetchNextPage } = list;
   const isFiltered = Object.keys(filters).length > 0;
   const isEmpty = list.isSuccess && jobs.length === 0 && !list.hasNextPage;
   useEffect(() => {
-    if (isLooking && !isFetching && !isError) void fetchNextPage();
-  }, [isLooking, isFetching, isError, fetchNextPage]);
+    if (isSearching && !isFetching && !isError) void fetchNextPage();
+  }, [isSearching, isFetching, isError, fetchNextPage]);
   const firstSteps = useFirstSteps(list.isSuccess && !isFiltered && !list.hasNextPage ? jobs : null);
   const problem = useQueueProblem(jobs.some(({ details }) => details.phase === 'queued'));
   const counts = useQuery(jobCountsQuery(filters));
@@ -77,7 +77,7 @@ export function JobsPage() {
           onRetry={() => void (list.isFetchNextPageError ? fetchNextPage() : list.refetch())}
         />
       )}
-      {(list.isPending || (isLooking && !isError)) && <Loading lines={12} />}
+      {(list.isPending || (isSearching && !isError)) && <Loading lines={12} />}
       {isEmpty && isFiltered && <NoJobs filters={filters} />}
       {jobs.length > 0 && (
         <JobRows

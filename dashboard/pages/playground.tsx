@@ -90,7 +90,7 @@ function Playground({ domain, firstDraft }: { domain: string; firstDraft: string
               onReader={setReader}
               isCounted={isCounted}
               onCounted={setCounted}
-              hasBegun={driver.messages.length > 0}
+              hasStarted={driver.messages.length > 0}
               isBusy={driver.status === 'submitted' || driver.status === 'streaming'}
               onNew={conversation.clear}
             />

@@ -3,7 +3,7 @@ import type { ChatMessage, ChatStatus } from './chat-state.ts';
 import type { Labels } from './labels.ts';
 import { parseMarkdown, plainTextOf } from './answer/markdown-tree.ts';
 
-const longest = 2_000;
+const maxLength = 2_000;
 
 /**
  * Tells screen readers that an answer is on its way, and reads it once it is complete: an answer that is announced word
@@ -36,7 +36,7 @@ export function Announcer({
 
 function announcementOf(message: ChatMessage | undefined, labels: Labels): string {
   if (message?.role !== 'assistant') return '';
-  const answer = plainTextOf(parseMarkdown(message.text)).slice(0, longest);
+  const answer = plainTextOf(parseMarkdown(message.text)).slice(0, maxLength);
   const sources = message.sources.length === 0 ? '' : ` ${labels.sources}: ${message.sources.length}`;
   return `${labels.answer}: ${answer}${sources}`;
 }

@@ -116,7 +116,7 @@ export class AnswerError extends Error {
 }
 
 /** Longest `currentPath` that the API accepts, in code points. */
-const longestPath = 200;
+const maxPathLength = 200;
 
 /** Creates a client of a site's assistant. It keeps no state; `createConversation` does. */
 export function createClient(options: ClientOptions): Client {
@@ -166,7 +166,7 @@ export function createClientWith(
           followUps: true,
           ...(threadId ? { threadId } : {}),
           ...(context === undefined || context.length === 0 ? {} : { context }),
-          ...(currentPath ? { currentPath: [...currentPath].slice(0, longestPath).join('') } : {}),
+          ...(currentPath ? { currentPath: [...currentPath].slice(0, maxPathLength).join('') } : {}),
         },
         signal,
       );

@@ -18,7 +18,7 @@ interface ComposerProps {
   children: ReactNode;
 }
 
-const longestQuestion = 20_000;
+const maxQuestionLength = 20_000;
 
 /** Shows the field for a question. Enter asks; Shift+Enter starts a new line. A sandboxed frame would not submit a form. */
 export function Composer({ input, labels, draft, isBusy, selection, isEditing, children, ...on }: ComposerProps) {
@@ -53,7 +53,7 @@ export function Composer({ input, labels, draft, isBusy, selection, isEditing, c
           rows={1}
           aria-label={labels.question}
           placeholder={labels.placeholder}
-          maxLength={longestQuestion}
+          maxLength={maxQuestionLength}
           value={draft}
           onFocus={on.onFocusField}
           onInput={(event) => on.onDraft(event.currentTarget.value)}

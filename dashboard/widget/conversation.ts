@@ -42,7 +42,7 @@ export interface ConversationOptions {
 
 const empty: ChatState = { messages: [], status: 'ready', error: null, threadId: null };
 /** Messages of a long conversation that are sent with a question. */
-const mostSentMessages = 20;
+const maxSentMessages = 20;
 
 /** Creates a conversation, restored from the storage. Call `resume` to continue an answer that was in progress. */
 export function createConversation({ client, storage, storageKey }: ConversationOptions): Conversation {
@@ -141,7 +141,7 @@ export function createConversation({ client, storage, storageKey }: Conversation
     const threadId = messages.length > 1 ? state.threadId : null;
     handle = null;
     state = { ...state, messages, threadId };
-    const question = { chatId: newId(), messages: messages.slice(-mostSentMessages), threadId, context, currentPath };
+    const question = { chatId: newId(), messages: messages.slice(-maxSentMessages), threadId, context, currentPath };
     return follow((signal) => client.ask(question, signal));
   }
 

@@ -12,7 +12,7 @@ interface DueChores {
 export function createDueChoreStore(pool: Pool) {
   return {
     /** Returns which kinds of work are due. */
-    async look(): Promise<DueChores> {
+    async poll(): Promise<DueChores> {
       const { rows } = await pool.query<DueChores>({
         name: 'due-chores',
         text: `

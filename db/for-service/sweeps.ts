@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { SiteRef } from '../caller.ts';
-import { createAnswerSpendingStore, type AnswerHold } from '../sites/answer-spending.ts';
+import { createAnswerSpendingStore, type AnswerReservation } from '../sites/answer-spending.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
 
 const threadStatement = `
@@ -45,13 +45,13 @@ export function createSweeps(pool: Pool) {
 
     /** Reservations of model calls whose process was killed, at what a lost call costs. */
     async answerHolds(): Promise<void> {
-      const { rows } = await pool.query<AnswerHold & SiteRef & { siteId: string }>(
+      const { rows } = await pool.query<AnswerReservation & SiteRef & { siteId: string }>(
         `select id::text, site_id as "siteId", organization_id as "organizationId", day::text,
                 lost_micros::float8 as "lostMicros"
          from answer_holds where expires_at < now() order by expires_at limit 1000`,
       );
-      for (const { siteId: id, organizationId, ...hold } of rows)
-        await spending.settle({ id, organizationId }, hold, hold.lostMicros);
+      for (const { siteId: id, organizationId, ...reservation } of rows)
+        await spending.settle({ id, organizationId }, reservation, reservation.lostMicros);
     },
 
     /** Sessions and sign-in links. */

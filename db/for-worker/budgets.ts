@@ -18,7 +18,7 @@ export interface CallLimit {
   projectId: string;
   budgets: Budgets;
   /** The most that the call may cost. It counts as spent until the answer is stored. */
-  mostMicros: number;
+  maxMicros: number;
 }
 
 /**

@@ -13,7 +13,7 @@ interface DueWork {
 export function createDueWorkStore(pool: Pool) {
   return {
     /** Returns which kinds of work are due. */
-    async look(): Promise<DueWork> {
+    async poll(): Promise<DueWork> {
       const { rows } = await pool.query<DueWork>({
         name: 'due-work',
         text: `

@@ -40,11 +40,11 @@ export type EnvironmentLayerStore = ReturnType<typeof createEnvironmentLayerStor
 export function createEnvironmentLayerStore(pool: Pool) {
   return {
     /**
-     * Claims the layer for `holdMs` unless it is complete or held, or a build has failed in the last `failureMs`; removes
+     * Claims the layer for `leaseMs` unless it is complete or held, or a build has failed in the last `failureMs`; removes
      * what a dead builder left.
      */
-    async claim(claim: LayerRef & { holdMs: number; failureMs: number }): Promise<LayerClaim> {
-      const { projectId, key, holdMs, failureMs } = claim;
+    async claim(claim: LayerRef & { leaseMs: number; failureMs: number }): Promise<LayerClaim> {
+      const { projectId, key, leaseMs, failureMs } = claim;
       const id = newId('lay_');
       return withTransaction(pool, async (client) => {
         const { rows: failures } = await client.query<{ failure: string; agoMs: number }>(
@@ -67,7 +67,7 @@ export function createEnvironmentLayerStore(pool: Pool) {
           `insert into environment_layers (id, project_id, key, held_until, failed_at, failure)
            select $1, id, $3, now() + $4::float8 * interval '1 millisecond', $5, $6 from projects where id = $2
            on conflict (project_id, key) do nothing`,
-          [id, projectId, key, holdMs, failedAt, failure],
+          [id, projectId, key, leaseMs, failedAt, failure],
         );
         if (inserted.rowCount === 1) return { state: 'claimed', id };
         const { rows } = await client.query<{ id: string; description: unknown }>(
@@ -90,12 +90,12 @@ export function createEnvironmentLayerStore(pool: Pool) {
       return rows[0] ?? null;
     },
 
-    /** Holds a claimed layer longer; false when another builder has taken it over. */
-    async hold(id: string, holdMs: number): Promise<boolean> {
+    /** Renews the lease of a claimed layer; false when another builder has taken it over. */
+    async renew(id: string, leaseMs: number): Promise<boolean> {
       const { rowCount } = await pool.query(
         `update environment_layers set held_until = now() + $2::float8 * interval '1 millisecond'
          where id = $1 and held_until is not null`,
-        [id, holdMs],
+        [id, leaseMs],
       );
       return rowCount === 1;
     },
@@ -104,7 +104,7 @@ export function createEnvironmentLayerStore(pool: Pool) {
      * Appends a notice that the setup starts to an active turn, and holds the layer longer. Does neither, and returns
      * false, when another builder has taken it over.
      */
-    async start(id: string, holdMs: number, { jobId, turn, text }: TurnRef & { text: string }): Promise<boolean> {
+    async start(id: string, leaseMs: number, { jobId, turn, text }: TurnRef & { text: string }): Promise<boolean> {
       // the job's row first, as the deletion of a project does it
       const { rowCount } = await pool.query(
         `with job as materialized (
@@ -114,7 +114,7 @@ export function createEnvironmentLayerStore(pool: Pool) {
            where id = $1 and held_until is not null and (select count(*) from job) >= 0 returning id
          )
          select (select append_job_events(id, $4, null, $5) from job) from held`,
-        [id, holdMs, jobId, turn, toStoredJson([{ type: 'notice', data: { text } }])],
+        [id, leaseMs, jobId, turn, toStoredJson([{ type: 'notice', data: { text } }])],
       );
       wakeWatchers(pool, jobId);
       return rowCount === 1;
@@ -148,16 +148,11 @@ export function createEnvironmentLayerStore(pool: Pool) {
     },
 
     /**
-     * Completes a claimed layer, and removes the layers of the project beyond the newest `mostLayers`, and those of its
-     * organization beyond `mostBytes`, least recently used first. False when another builder has taken it over.
+     * Completes a claimed layer, and removes the layers of the project beyond the newest `maxLayers`, and those of its
+     * organization beyond `maxBytes`, least recently used first. False when another builder has taken it over.
      */
-    async complete(layer: {
-      id: string;
-      description: unknown;
-      mostLayers: number;
-      mostBytes: number;
-    }): Promise<boolean> {
-      const { id, description, mostLayers, mostBytes } = layer;
+    async complete(layer: { id: string; description: unknown; maxLayers: number; maxBytes: number }): Promise<boolean> {
+      const { id, description, maxLayers, maxBytes } = layer;
       return withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
           `update environment_layers
@@ -166,7 +161,7 @@ export function createEnvironmentLayerStore(pool: Pool) {
            where id = $1 and held_until is not null`,
           [id, toStoredJson(description)],
         );
-        if (rowCount === 1) await client.query(removeBeyond, [id, mostLayers, mostBytes]);
+        if (rowCount === 1) await client.query(removeBeyond, [id, maxLayers, maxBytes]);
         return rowCount === 1;
       });
     },

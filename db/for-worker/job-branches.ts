@@ -10,7 +10,7 @@ import { toStoredJson, toStoredText } from '../stored-text.ts';
 export type PullRequestState = 'open' | 'closed' | 'merged';
 
 /** State of a pull request on its forge. */
-interface PullRequestStanding {
+interface PullRequestStatus {
   state: PullRequestState;
   draft: boolean;
 }
@@ -137,7 +137,7 @@ export function createJobBranchStore(pool: Pool) {
      * Stores the state of the newest pull request of a job or an earlier one as it was read; a merged one stays merged, whatever
      * was read before.
      */
-    async setPullRequestState(ref: PullRequestStanding & { jobId: string; prId: string }): Promise<void> {
+    async setPullRequestState(ref: PullRequestStatus & { jobId: string; prId: string }): Promise<void> {
       const { jobId, prId, state, draft } = ref;
       const { rowCount } = await pool.query(
         // the job is locked before its pull request, and only for a change

@@ -143,7 +143,7 @@ const returnMessages = `
   update jobs set waiting_messages = waiting_messages + returned.count
   from (select count(*) from returned) as returned ${whileOurs} and returned.count > 0`;
 
-const longestEventText = 2_000;
+const maxEventTextLength = 2_000;
 
 const waitStatement = `
   with waiting as (
@@ -160,7 +160,7 @@ const waitStatement = `
     jsonb_build_object('type', 'phase', 'data', jsonb_build_object('phase', 'waiting')),
     jsonb_build_object('type', 'waiting', 'data', jsonb_build_object(
       'for', case when question is null then 'approval' else 'answer' end,
-      'plan', case when question is null then left(plan, ${longestEventText}) end,
+      'plan', case when question is null then left(plan, ${maxEventTextLength}) end,
       'question', question ->> 'text', 'choices', coalesce(question -> 'choices', '[]'), 'until', wait_until
     ))
   )) from waiting`;

@@ -53,7 +53,7 @@ export function createWorkerJobStore(pool: Pool) {
     return rows[0] ?? null;
   }
 
-  async function turnBeganAt(jobId: string, turn: number): Promise<Date | null> {
+  async function turnStartedAt(jobId: string, turn: number): Promise<Date | null> {
     const { rows } = await pool.query<{ createdAt: Date }>(
       'select created_at as "createdAt" from job_turns where job_id = $1 and turn = $2',
       [jobId, turn],
@@ -67,5 +67,5 @@ export function createWorkerJobStore(pool: Pool) {
     return rows[0] ?? { steps: 0, inputTokens: 0, outputTokens: 0, costMicros: 0 };
   }
 
-  return { get, turnBeganAt, prompts, usage, publishedText, ...createJobWrites(pool) };
+  return { get, turnStartedAt, prompts, usage, publishedText, ...createJobWrites(pool) };
 }

@@ -51,12 +51,12 @@ const loseAsked = (steps: string) => `
   ), ${freeLost}, ${countLost}
   select from held`;
 
-const heldStep = `
+const claimedStep = `
   select job_id, turn, step, asked_micros as lost from job_steps
   where job_id = $1 and turn = $2 and step = $3 and fence = $4 and ${ofActiveTurn} and response is null for update`;
 
 const beginStatement = `
-  with held as (${heldStep}), begun as (
+  with held as (${claimedStep}), begun as (
     update job_steps
     set asked_micros = $5, lost_micros = lost_micros + lost, asked_until = now() + $8::float8 * interval '1 millisecond'
     from held where job_steps.job_id = $1 and job_steps.turn = $2 and job_steps.step = $3
@@ -68,7 +68,7 @@ const beginStatement = `
   select from held`;
 
 async function lockStep(client: PoolClient, { jobId, turn, step, fence }: NewCall): Promise<boolean> {
-  const { rowCount } = await client.query({ name: 'lock-step', text: heldStep, values: [jobId, turn, step, fence] });
+  const { rowCount } = await client.query({ name: 'lock-step', text: claimedStep, values: [jobId, turn, step, fence] });
   return rowCount === 1;
 }
 
@@ -78,7 +78,7 @@ async function begin(client: Pick<Pool, 'query'>, call: NewCall): Promise<CallSt
   const { rowCount } = await client.query({
     name: 'begin-call',
     text: beginStatement,
-    values: [jobId, turn, step, fence, micros, limit?.projectId, isDaily ? limit.mostMicros : null, modelCallLeaseMs],
+    values: [jobId, turn, step, fence, micros, limit?.projectId, isDaily ? limit.maxMicros : null, modelCallLeaseMs],
   });
   return { kind: rowCount === 1 ? 'begun' : 'superseded' };
 }
@@ -107,7 +107,7 @@ export function createModelCallLeases(pool: Pool) {
       });
       // two jobs with a killed call each would otherwise wait for each other
       const { jobId, turn, step, fence } = call;
-      if (start.kind === 'busy') await pool.query(loseAsked(heldStep), [jobId, turn, step, fence]);
+      if (start.kind === 'busy') await pool.query(loseAsked(claimedStep), [jobId, turn, step, fence]);
       return start;
     },
 

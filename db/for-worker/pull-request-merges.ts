@@ -4,10 +4,15 @@ import { withTransaction } from '../pool.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson } from '../stored-text.ts';
 import type { JobRow } from '../jobs/jobs.ts';
-import { openerFirst, type Mergeability, type MergeWish, type PullRequestRow } from '../pull-requests/pull-requests.ts';
+import {
+  openerFirst,
+  type Mergeability,
+  type MergeOptions,
+  type PullRequestRow,
+} from '../pull-requests/pull-requests.ts';
 
 /** The owner is that of the job it came from. */
-export type MergeWork = CheckWork & MergeWish & Pick<PullRequestRow, 'number' | 'title' | 'createdAt'>;
+export type MergeWork = CheckWork & MergeOptions & Pick<PullRequestRow, 'number' | 'title' | 'createdAt'>;
 
 /** A pull request that may be merged. */
 export interface CheckWork extends Owner, Pick<PullRequestRow, 'id' | 'repository' | 'head' | 'base'> {
@@ -23,7 +28,7 @@ type RepositoryUser = Pick<JobRow, 'id' | 'organizationId' | 'projectId' | 'repo
 
 /** Result of a check, with the state of a pull request that is not on the local forge. */
 export interface CheckResult extends Pick<Mergeability, 'problem' | 'cause' | 'conflicts'> {
-  standing?: Pick<PullRequestRow, 'state' | 'draft'>;
+  pullRequest?: Pick<PullRequestRow, 'state' | 'draft'>;
 }
 
 /** Columns of a CheckWork, of the rows `pull_requests` and `due`. */
@@ -115,7 +120,7 @@ export function createPullRequestMergeStore(pool: Pool) {
           returning ${workColumns}, due.head_commit as "headCommit"`,
       }),
 
-    async checked(id: string, { problem, cause = null, conflicts, standing }: CheckResult): Promise<void> {
+    async checked(id: string, { problem, cause = null, conflicts, pullRequest }: CheckResult): Promise<void> {
       const { rows } = await pool.query<{ id: string }>(
         `with ${openerFirst}, checked as (
            update pull_requests
@@ -128,7 +133,7 @@ export function createPullRequestMergeStore(pool: Pool) {
          where $4::text is not null and pull_request_of(jobs.id, pr_id) = checked.id and pr_state is distinct from 'merged'
            and (pr_state, pr_draft) is distinct from (checked.state, checked.draft)
          returning jobs.id`,
-        [id, problem, toStoredJson(conflicts), standing?.state ?? null, standing?.draft ?? null, cause],
+        [id, problem, toStoredJson(conflicts), pullRequest?.state ?? null, pullRequest?.draft ?? null, cause],
       );
       for (const job of rows) wakeWatchers(pool, job.id);
     },

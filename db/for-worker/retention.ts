@@ -195,7 +195,7 @@ async function boundThreads(pool: Pool, organizationId: string, excess: number):
 
 const jobsAtOnce = 100;
 /** Batches of jobs without anything to remove, after which the next round continues. */
-const mostIdleBatches = 50;
+const maxIdleBatches = 50;
 
 /**
  * Removes `excess` bytes of snapshots that are not kept longest, from the oldest jobs on. What earlier rounds have gone through is
@@ -203,7 +203,7 @@ const mostIdleBatches = 50;
  */
 async function boundSnapshots(pool: Pool, { id, snapshotsRemovedTo }: Totals, excess: number): Promise<void> {
   let after = snapshotsRemovedTo;
-  for (let left = excess, idle = 0; left > 0 && idle < mostIdleBatches;) {
+  for (let left = excess, idle = 0; left > 0 && idle < maxIdleBatches;) {
     const { rows: jobs } = await pool.query<{ id: string; createdAt: string }>(
       `select id, created_at::text as "createdAt" from jobs
        where organization_id = $1 and created_at > coalesce($2::timestamptz, '-infinity')

@@ -44,7 +44,7 @@ export function createSiteIndexing(pool: Pool) {
     },
 
     /** Begins a run, and returns the id of the pending request; null when there is none. */
-    async beginIndexRun(id: string): Promise<string | null> {
+    async startIndexRun(id: string): Promise<string | null> {
       const { rows } = await pool.query<{ request: string | null }>(
         'update sites set index_attempts = 0 where id = $1 returning index_requested_at::text as request',
         [id],

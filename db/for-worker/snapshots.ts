@@ -19,7 +19,7 @@ const snapshotColumns =
   'tree, commit, base_commit as "baseCommit", pack, patch, changed_files as "changedFiles", additions, deletions';
 
 /** Limit of the snapshots of one job, in bytes; beyond it, only those that are kept longest have their contents. */
-const mostSnapshotBytes = 512 * 2 ** 20;
+const maxSnapshotBytes = 512 * 2 ** 20;
 
 const emptyBeyond = emptySnapshots(`
   select job_id, tree from (
@@ -47,11 +47,11 @@ export async function storeSnapshot(
   client: PoolClient,
   jobId: string,
   snapshot: Snapshot,
-  mostBytes = mostSnapshotBytes,
+  maxBytes = maxSnapshotBytes,
 ): Promise<void> {
   const text = insertSnapshots('values ($1, $2, $3, $4, $5, $6, $7, $8, $9)');
   await client.query(text, [jobId, ...valuesOf(snapshot)]);
-  await client.query(emptyBeyond, [jobId, snapshot.tree, mostBytes]);
+  await client.query(emptyBeyond, [jobId, snapshot.tree, maxBytes]);
 }
 
 /** Expression: the bytes of the snapshots and changes of the job `$1`. */
@@ -69,10 +69,10 @@ export async function boundSnapshots(
     jobId,
     tree,
     bytes,
-    mostBytes = mostSnapshotBytes,
-  }: { jobId: string; tree: string; bytes: number; mostBytes?: number },
+    maxBytes = maxSnapshotBytes,
+  }: { jobId: string; tree: string; bytes: number; maxBytes?: number },
 ): Promise<void> {
-  if (bytes > mostBytes) await pool.query(emptyBeyond, [jobId, tree, mostBytes]);
+  if (bytes > maxBytes) await pool.query(emptyBeyond, [jobId, tree, maxBytes]);
 }
 
 /** `$1` is the job. */

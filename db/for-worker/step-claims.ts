@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { stepColumns } from '../jobs/job-statements.ts';
-import { mostLostAttempts } from '../jobs/job-timeline.ts';
+import { maxLostAttempts } from '../jobs/job-timeline.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { onlyRow } from '../rows.ts';
 import { contextOf, contextParts, type ContextRow, type JobContext } from './job-context.ts';
@@ -23,7 +23,7 @@ const claimStep = (leaseUntil: string, condition = 'true') => `
   on conflict (job_id, turn, step) do update
   set fence = job_steps.fence + 1, asked_until = excluded.asked_until, worker = excluded.worker, claimed_at = now(),
       lost_attempts = case
-        when job_steps.ended_at is null and coalesce(jsonb_array_length(job_steps.lost_attempts), 0) < ${mostLostAttempts}
+        when job_steps.ended_at is null and coalesce(jsonb_array_length(job_steps.lost_attempts), 0) < ${maxLostAttempts}
         then coalesce(job_steps.lost_attempts, '[]') || jsonb_build_object(
           'attempt', job_steps.fence, 'worker', job_steps.worker,
           'startedAt', coalesce(job_steps.claimed_at, job_steps.started_at), 'endedAt', now())

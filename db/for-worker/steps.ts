@@ -156,7 +156,7 @@ export type StepStore = ReturnType<typeof createStepStore>;
  * Creates the store of a job's steps and of the snapshots of its working copy. `worker` names the process, as Temporal
  * does: `12510@vm`.
  */
-export function createStepStore(pool: Pool, worker: string | null = null, mostBytes?: number) {
+export function createStepStore(pool: Pool, worker: string | null = null, maxBytes?: number) {
   /**
    * Stores the answer if none is stored: concurrent attempts ask the same, and the first paid answer is kept. Null
    * when another one is stored. Usage is added to the job and its project at once.
@@ -241,7 +241,7 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
     const [row] = stored.rows;
     if (row === undefined) return false;
     wakeWatchers(pool, jobId);
-    if (snapshot !== null) await boundSnapshots(pool, { jobId, tree, bytes: row.bytes ?? 0, mostBytes });
+    if (snapshot !== null) await boundSnapshots(pool, { jobId, tree, bytes: row.bytes ?? 0, maxBytes });
     return true;
   }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
 import { jobPhases, jobStatusSchema } from '../../workflows/contract/job.ts';
-import { maxOutputTokensSchema, mostModels, reasoningEffortSchema } from '../../lib/inputs/model-choice.ts';
+import { maxOutputTokensSchema, maxModels, reasoningEffortSchema } from '../../lib/inputs/model-choice.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
-import { mostQuestionChoices, type JobRow } from './jobs.ts';
+import { maxQuestionChoices, type JobRow } from './jobs.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const jobCheckSchema = z.object({
@@ -18,7 +18,7 @@ const waitingSchema = z.object({
   question: z.string().nullable(),
   choices: z
     .array(z.string())
-    .max(mostQuestionChoices)
+    .max(maxQuestionChoices)
     .meta({ description: 'Suggested answers; another one may be sent, too.' }),
   since: timeOrNull,
   until: timeOrNull.meta({ description: 'The job fails with the category wait_expired at this time.' }),
@@ -68,7 +68,7 @@ export const agentJobSchema = z.object({
     check: jobCheckSchema
       .nullable()
       .meta({ description: "The project's check command on what was published; null when there is none." }),
-    models: z.array(z.string()).max(mostModels).meta({
+    models: z.array(z.string()).max(maxModels).meta({
       description:
         'The first model, then fallbacks in the order in which they are used while those before them are down.',
     }),

@@ -62,7 +62,7 @@ export async function* readBundle(path: string): AsyncGenerator<BundleRecord> {
 const chunkSize = 256 * 1024;
 
 /** A patch has at most 5 MB, or 20 MB in older versions, and its JSON up to six times as much. */
-const longestLine = 150_000_000;
+const maxLineLength = 150_000_000;
 
 async function* linesIn(path: string): AsyncGenerator<string> {
   const unpacked = createGunzip({ chunkSize });
@@ -72,7 +72,7 @@ async function* linesIn(path: string): AsyncGenerator<string> {
     for await (const text of file.pipe(unpacked).setEncoding('utf8')) {
       const [end = '', ...lines] = text.split('\n');
       rest += end;
-      if (rest.length > longestLine) throw new BundleFileError('The file is not a job bundle.');
+      if (rest.length > maxLineLength) throw new BundleFileError('The file is not a job bundle.');
       for (const line of lines) {
         yield rest;
         rest = line;

@@ -16,7 +16,7 @@ interface KeptRow {
 }
 
 /** Few, because the texts of a job can take 100 KB. */
-const mostKept = 1_000;
+const maxKept = 1_000;
 
 /**
  * Maximum number of statements that run at once. Polls that arrive meanwhile share the next one, because a statement costs
@@ -49,7 +49,7 @@ export function createJobFinder(pool: Pool) {
       return null;
     }
     const { version, ...row } = found;
-    remember(kept, name, { name, row, version }, mostKept);
+    remember(kept, name, { name, row, version }, maxKept);
     return row;
   }
 

@@ -20,10 +20,10 @@ export type ImageRef = z.infer<typeof imageRefSchema>;
 export type NamedImage = Image & { name: string | null };
 
 /** Images of a job: all of them are sent with each call of its model. */
-export const mostJobImages = 20;
-const mostJobImageBytes = 16 * 1024 * 1024;
+export const maxJobImages = 20;
+const maxJobImageBytes = 16 * 1024 * 1024;
 
-const sentence = `A job has at most ${mostJobImages} images with ${mostJobImageBytes / 1024 / 1024} MB together, those that its agent has read included. Create another job.`;
+const sentence = `A job has at most ${maxJobImages} images with ${maxJobImageBytes / 1024 / 1024} MB together, those that its agent has read included. Create another job.`;
 
 /** The images of a job would be too many or too large. */
 export class ImagesFullError extends Error {
@@ -48,7 +48,7 @@ export async function writeImages(
     [jobId],
   );
   const { count, bytes } = onlyRow(rows);
-  if (count > mostJobImages || bytes > mostJobImageBytes) throw new ImagesFullError(sentence);
+  if (count > maxJobImages || bytes > maxJobImageBytes) throw new ImagesFullError(sentence);
   return refs;
 }
 

@@ -61,7 +61,7 @@ const listedColumns = `${jobColumns},
   ${micros('updated_at')} as "updatedMicros"`;
 
 /** Largest number of jobs that one page of a filtered list reads. */
-const mostLookedAt = 5_000;
+const maxScanned = 5_000;
 
 /** Conditions that no index can evaluate. */
 const fits = `($7::text[] is null or ${stateOf} = any($7)) and ($8::text is null or model = $8)
@@ -97,8 +97,8 @@ export function createJobListStore(pool: Pool) {
         [search, query.model, query.failure, query.pullRequest, query.startedBy].every(
           (filter) => filter === undefined,
         );
-      const looked = newestJobs(
-        isPlain ? limit + 1 : mostLookedAt,
+      const scanned = newestJobs(
+        isPlain ? limit + 1 : maxScanned,
         order,
         '($6::timestamptz is null or created_at >= $6)',
       );
@@ -132,14 +132,14 @@ export function createJobListStore(pool: Pool) {
         }
         const { rows } = await client.query<ListedJobRow & { createdMicros: string }>(
           `select ${listedColumns}, ${micros('created_at')} as "createdMicros"
-           from (${looked}) as jobs where ${fits} and ${matches} order by ${orderBy(order)} limit $13`,
+           from (${scanned}) as jobs where ${fits} and ${matches} order by ${orderBy(order)} limit $13`,
           [...where, ...fitting, search === undefined ? null : patternOf(search), limit + 1],
         );
         const { rows: jobs, nextCursor } = pageOf(rows, limit);
         if (nextCursor !== null || isPlain) return { jobs, nextCursor };
         // the next page continues where this one stopped reading
         const stopped = await client.query<{ id: string; createdMicros: string }>(
-          `select id, ${micros('created_at')} as "createdMicros" from (${looked}) as jobs offset ${mostLookedAt - 1} limit 1`,
+          `select id, ${micros('created_at')} as "createdMicros" from (${scanned}) as jobs offset ${maxScanned - 1} limit 1`,
           where,
         );
         return { jobs, nextCursor: cursorOf(stopped.rows[0]) };

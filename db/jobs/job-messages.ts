@@ -38,11 +38,11 @@ export type SentMessage =
   | { kind: 'conflict' | 'archived' | 'unknown' | 'full' | 'outdated' | 'unknown-turn' | 'unmergeable' };
 
 /** Limits of the messages of a running turn. */
-export const mostMessagesOfTurn = 100;
-const mostCharactersOfTurn = 500_000;
+export const maxMessagesPerTurn = 100;
+const maxCharactersPerTurn = 500_000;
 
 /** Length of the beginning of a message that watchers get. */
-const longestEventText = 2_000;
+const maxEventTextLength = 2_000;
 
 export type JobMessageStore = ReturnType<typeof createJobMessageStore>;
 
@@ -73,7 +73,7 @@ export function createJobMessageStore(pool: Pool) {
       if (isActive && !(await hasRoom(client, job, message.prompt))) return { kind: 'full' };
       await keepKey(client, message);
       const images = await writeImages(client, job.id, message.images ?? []);
-      const updated = await (isActive ? join : beginTurn)(client, job, message.prompt, images);
+      const updated = await (isActive ? join : startTurn)(client, job, message.prompt, images);
       if (message.mergeBase === true) {
         const begun = [job.id, updated.turn];
         await client.query('update job_turns set merge_base = true where job_id = $1 and turn = $2', begun);
@@ -100,7 +100,7 @@ async function hasRoom(client: PoolClient, { id, turn }: JobRow, prompt: string)
   const { rows } = await client.query<{ fits: boolean }>(
     `select count(*) < $3 and coalesce(sum(length(prompt)), 0) + $4 <= $5 as fits
      from job_messages where job_id = $1 and turn = $2`,
-    [id, turn, mostMessagesOfTurn, prompt.length, mostCharactersOfTurn],
+    [id, turn, maxMessagesPerTurn, prompt.length, maxCharactersPerTurn],
   );
   return onlyRow(rows).fits;
 }
@@ -140,7 +140,7 @@ async function join(client: PoolClient, { id, turn }: JobRow, prompt: string, im
 }
 
 /** Starts the next turn of a locked job, in the transaction of the change that requests it. */
-export async function beginTurn(
+export async function startTurn(
   client: PoolClient,
   { id, turn }: JobRow,
   prompt: string,
@@ -172,7 +172,7 @@ export function messageEvent(prompt: string): NewJobEvent {
   return {
     type: 'message',
     data: {
-      text: redact(prompt.slice(0, 4 * longestEventText), []).slice(0, longestEventText),
+      text: redact(prompt.slice(0, 4 * maxEventTextLength), []).slice(0, maxEventTextLength),
       characters: prompt.length,
     },
   };

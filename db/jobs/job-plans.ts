@@ -6,7 +6,7 @@ import { writeAudit } from '../organizations/audit.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
-import { beginTurn, problemWithTurn } from './job-messages.ts';
+import { startTurn, problemWithTurn } from './job-messages.ts';
 import { jobColumns } from './job-statements.ts';
 import type { JobRow } from './jobs.ts';
 import { wakeWatchers } from './wake-watchers.ts';
@@ -78,7 +78,7 @@ export function createJobPlanStore(pool: Pool) {
       const prompt = approvalPrompt(decision.text);
       const act: Act = async (client, job) => {
         await client.query('update jobs set approved_turn = turn + 1 where id = $1', [job.id]);
-        return beginTurn(client, job, prompt);
+        return startTurn(client, job, prompt);
       };
       return decide(caller, decision, { action: 'job.approve', earlier: earlierApproval(prompt), act });
     },

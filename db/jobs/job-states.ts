@@ -39,7 +39,7 @@ export type PullRequestFilter = PullRequestState | 'any';
 export const pullRequestStateOf = `coalesce(pr_state, 'open')`;
 
 /** Number of jobs of each status that are counted at most. */
-export const mostCounted = 1_000;
+export const maxCounted = 1_000;
 
 interface JobCount {
   state: JobState;
@@ -61,7 +61,7 @@ const newest = (status: string, columns = '') => `
   select ${columns} from jobs
   where organization_id = $1 and status = ${status} and ($2::text is null or project_id = $2)
     and ($3::timestamptz is null or created_at >= $3)
-  order by created_at desc, id desc limit ${mostCounted + 1}`;
+  order by created_at desc, id desc limit ${maxCounted + 1}`;
 
 // states and failures are in no index, so the rows of jobs that can have several are read
 const countStatement = `
@@ -73,7 +73,7 @@ const countStatement = `
        lateral (
          select ${stateOf} as state, failure_category
          from (${newest('wanted.status', 'status, phase, failure_category')}) as jobs
-       ) as looked
+       ) as scanned
   group by status, state, category`;
 
 interface CountedRow {
@@ -101,8 +101,8 @@ export function createJobCountStore(pool: Pool) {
       const values = [organizationId, projectId ?? null, createdSince ?? null];
       const { rows } = await readWithin(pool, 'search', (client) => client.query<CountedRow>(countStatement, values));
       const bounded = (count: number, status: JobStatus) => ({
-        count: Math.min(count, mostCounted),
-        isLowerBound: sumOf(rows.filter((row) => row.status === status)) > mostCounted,
+        count: Math.min(count, maxCounted),
+        isLowerBound: sumOf(rows.filter((row) => row.status === status)) > maxCounted,
       });
       return {
         states: jobStates.map((state) => {

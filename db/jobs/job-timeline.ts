@@ -72,14 +72,14 @@ interface TimelinePage<Row> {
 }
 
 /** Largest number of turns or steps of a page, and of tool calls shown of one step. */
-export const largestTimelinePage = 100;
+export const maxTimelinePageSize = 100;
 /** Largest number of lost attempts that are kept of a step. */
-export const mostLostAttempts = 50;
+export const maxLostAttempts = 50;
 /** Size limit of a page, in bytes of the database's text. A page has at least one row. */
 const pageBytes = 2_000_000;
 /** Lists truncate longer texts, inputs and outputs. */
-const longestText = 20_000;
-const longestPart = 4_000;
+const maxTextLength = 20_000;
+const maxPartLength = 4_000;
 
 interface StepChange {
   /** False while the step has not ended, and when it did not change the tree. */
@@ -111,7 +111,7 @@ const stepColumns = ({ text, part }: { text: number; part: number } | { text: nu
       'isError', coalesce(result -> 'isError', 'false'), 'image', result -> 'image', 'durationMs', result -> 'durationMs') order by position)
     from (
       select call, position from jsonb_array_elements(steps.response -> 'toolCalls') with ordinality as calls (call, position)
-      order by position limit ${largestTimelinePage}
+      order by position limit ${maxTimelinePageSize}
     ) as calls left join jsonb_array_elements(steps.tool_results) as result on result -> 'toolCallId' = call -> 'toolCallId'
   ), '[]') as "toolCalls", steps.finish_reason as "finishReason",
   steps.input_tokens::float8 as "inputTokens", steps.cached_tokens::float8 as "cachedTokens",
@@ -199,7 +199,7 @@ export function createJobTimelineStore(pool: Pool) {
         name: 'job-timeline-steps',
         text: inPages({
           order: 'turn, step',
-          rows: `select ${stepColumns({ text: longestText, part: longestPart })} from ${stepTables}
+          rows: `select ${stepColumns({ text: maxTextLength, part: maxPartLength })} from ${stepTables}
                  where steps.job_id = $1 and (steps.turn, steps.step) > ($2, $3) and ${isJobOf('$1', '$5')}
                  order by steps.turn, steps.step limit $4`,
           size: `coalesce(octet_length(text), 0) + octet_length("toolCalls"::text)`,

@@ -91,7 +91,7 @@ export interface JobRow {
   archivedAt: Date | null;
 }
 
-export const mostQuestionChoices = 6;
+export const maxQuestionChoices = 6;
 
 /** A question of the agent to a person. */
 export interface Question {

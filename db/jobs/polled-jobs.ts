@@ -12,8 +12,8 @@ interface PolledJob {
   isPolled: boolean;
 }
 
-const mostRows = 1_000;
-const longestMs = 2_000;
+const maxRows = 1_000;
+const maxMs = 2_000;
 
 /**
  * Creates the cache of the jobs that clients poll: even the cheapest SQL statement would cost more than the rest of a poll.
@@ -60,13 +60,13 @@ export function createPolledJobs(deps: {
       const known = jobs.get(id);
       const row = known?.row ?? null;
       const isOurs = row?.organizationId === owner.organizationId && row.projectId === projectId;
-      if (known !== undefined && isOurs && performance.now() - known.readAt < longestMs) {
+      if (known !== undefined && isOurs && performance.now() - known.readAt < maxMs) {
         known.isPolled = true;
         await endOfTurn();
         return row;
       }
       const job = { row: null, readAt: 0, isPolled: true };
-      remember(jobs, id, job, mostRows);
+      remember(jobs, id, job, maxRows);
       return read(job, owner, projectId, id);
     },
     /** Reads again the rows that were polled since the last call, because a notification can be lost. Call it each second. */

@@ -15,11 +15,11 @@ export async function packHistory(history: History): Promise<Buffer> {
 }
 
 /** Temporal ends an execution whose history exceeds 50 MB. */
-const largestHistory = 64 * 1024 * 1024;
+const maxHistoryBytes = 64 * 1024 * 1024;
 
 /** Unpacks the result of `packHistory`. */
 export async function unpackHistory(stored: Uint8Array): Promise<History> {
-  return HistoryMessage.decode(await decompress(stored, { maxOutputLength: largestHistory }));
+  return HistoryMessage.decode(await decompress(stored, { maxOutputLength: maxHistoryBytes }));
 }
 
 /** Returns the JSON that Temporal's command line, its UI and the SDKs' replayers read. */

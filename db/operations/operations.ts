@@ -64,10 +64,10 @@ export interface Operations {
 }
 
 /** Maximum number of failure categories. */
-export const mostFailures = 50;
+export const maxFailures = 50;
 
 /** Maximum number of models, and of projects. */
-export const mostNamed = 20;
+export const maxNamed = 20;
 
 /** Start of the bucket that contains a time. */
 const bucket = `date_bin($4::integer * interval '1 second', at, 'epoch'::timestamptz)`;
@@ -88,7 +88,7 @@ const seriesStatement = `
 const failuresStatement = `
   ${period}
   select key as category, sum(value::bigint)::integer as count from period, jsonb_each_text(failures)
-  group by key order by sum(value::bigint) desc, key limit ${mostFailures}`;
+  group by key order by sum(value::bigint) desc, key limit ${maxFailures}`;
 
 const namedStatement = (map: 'models' | 'projects') => `
   ${period}
@@ -101,7 +101,7 @@ const namedStatement = (map: 'models' | 'projects') => `
            )
            .join(', ')}
   from period, jsonb_each_text(${map}) group by 1
-  order by sum(value::bigint) filter (where not key ^@ 'cost ') desc nulls last, 1 limit ${mostNamed}`;
+  order by sum(value::bigint) filter (where not key ^@ 'cost ') desc nulls last, 1 limit ${maxNamed}`;
 
 const projectsStatement = `
   select named.*, projects.name from (${namedStatement('projects')}) as named

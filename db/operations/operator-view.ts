@@ -20,7 +20,7 @@ interface ReportedWorkers {
 }
 
 /** Largest number of workers that are listed. */
-export const mostWorkers = 1_000;
+export const maxWorkers = 1_000;
 
 export type OperatorView = ReturnType<typeof createOperatorView>;
 
@@ -45,7 +45,7 @@ export function createOperatorView(pool: Pool, organizationIds: string[]) {
         `select id, host, pid, version, active_tasks as "activeTasks", started_at as "startedAt", seen_at as "seenAt",
                 (count(*) over ())::integer as count, max(seen_at) over () as newest
          from workers where seen_at > now() - $1::float8 * interval '1 minute'
-         order by started_at, id limit ${mostWorkers}`,
+         order by started_at, id limit ${maxWorkers}`,
         [withinMinutes],
       );
       const [first] = rows;

@@ -53,21 +53,21 @@ export interface AuditQuery {
 }
 
 /** Largest number of entries that a page of a filtered log reads. */
-const mostLookedAt = 2_000;
+const maxScanned = 2_000;
 
 /** Longest name, in characters. */
-const longestName = 200;
+const maxNameLength = 200;
 
 /** Reads the names of an organization's objects (`$1`) by their ids (`$2`). Sites and secrets are named by their id. */
 const namesStatement = `
-  select id, left(name, ${longestName}) as name from (
+  select id, left(name, ${maxNameLength}) as name from (
     select id, name from api_keys where organization_id = $1 and id = any($2)
     union all
     select id, person from sessions where organization_id = $1 and id = any($2)
     union all
     select id, name from projects where organization_id = $1 and id = any($2)
     union all
-    select id, coalesce(title, (select left(prompt, ${longestName}) from job_turns where job_id = jobs.id and turn = 1))
+    select id, coalesce(title, (select left(prompt, ${maxNameLength}) from job_turns where job_id = jobs.id and turn = 1))
     from jobs where organization_id = $1 and id = any($2)
     union all
     select id, title from pull_requests where organization_id = $1 and id = any($2)
@@ -87,7 +87,7 @@ const namesStatement = `
   where name is not null`;
 
 /** Reads an organization's entries (`$1`) before a cursor (`$2`, `$3`). */
-const lookedAt = `
+const scanned = `
   select * from audit_entries
   where organization_id = $1
     and ($2::bigint is null or (created_at, id) < ('epoch'::timestamptz + $2::bigint * interval '1 microsecond', $3::text))
@@ -111,7 +111,7 @@ export function createAuditStore(pool: Pool) {
       const { rows } = await pool.query<Omit<AuditEntry, 'keyName' | 'subjectName'> & { createdMicros: string }>(
         `select id, key_id as "keyId", session_id as "sessionId", person, action, subject, details, created_at as "createdAt",
                 (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
-         from (${lookedAt} limit ${mostLookedAt}) as looked
+         from (${scanned} limit ${maxScanned}) as scanned
          where ($5::text is null or action = $5 or starts_with(action, $5 || '.')) and ($6::text is null or subject = $6)
            and ($7::text is null or key_id = $7) and ($8::text is null or person = $8)
          order by created_at desc, id desc limit $4`,
@@ -122,7 +122,7 @@ export function createAuditStore(pool: Pool) {
       if (page.nextCursor === null && filters.some((value) => value !== null)) {
         const stopped = await pool.query<{ id: string; createdMicros: string }>(
           `select id, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
-           from (${lookedAt}) as looked offset ${mostLookedAt - 1} limit 1`,
+           from (${scanned}) as scanned offset ${maxScanned - 1} limit 1`,
           where,
         );
         page.nextCursor = cursorOf(stopped.rows[0]);

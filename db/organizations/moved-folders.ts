@@ -18,7 +18,7 @@ const columns = [
 
 /** Updates stored paths after folders were moved. Of nested folders, the innermost applies. */
 export async function moveFolders(pool: Pool, moved: readonly MovedFolder[]): Promise<void> {
-  const folders = moved.toSorted((one, other) => other.from.length - one.from.length);
+  const folders = moved.toSorted((a, b) => b.from.length - a.from.length);
   const values = folders.flatMap(({ from, to }) => [from, to]);
   const isBelow = (path: string) => folders.map((_, at) => `starts_with(${path}, $${2 * at + 1}::text || '/')`);
   const newPath = (path: string) => {

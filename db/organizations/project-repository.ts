@@ -10,10 +10,10 @@ export interface RepositoryNames {
   documents: string[];
 }
 
-export const mostBranches = 100;
-export const mostDocuments = 20;
+export const maxBranches = 100;
+export const maxDocuments = 20;
 /** Characters of a branch or path; longer ones are left out. */
-export const longestName = 200;
+export const maxNameLength = 200;
 
 export type ProjectRepositoryStore = ReturnType<typeof createProjectRepositoryStore>;
 

@@ -126,9 +126,9 @@ function serverOf(stored: StoredServer): McpServer {
   return { command: null, envNames: [], ...stored };
 }
 
-function hasSameTarget(one: NewMcpServer, other: NewMcpServer): boolean {
+function hasSameTarget(a: NewMcpServer, b: NewMcpServer): boolean {
   const targetOf = ({ name, url, command }: NewMcpServer) => JSON.stringify([name, url, command]);
-  return targetOf(one) === targetOf(other);
+  return targetOf(a) === targetOf(b);
 }
 
 /** Decrypts the headers and environment variables of a project's servers. Throws SealedError. */

@@ -5,7 +5,7 @@ import { isSameRepository } from '../../lib/inputs/repository.ts';
 import { writeAudit } from './audit.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { canBeId, newId } from '../ids.ts';
-import { mostChoices, readPage, type Page, type PageQuery } from '../page.ts';
+import { maxChoices, readPage, type Page, type PageQuery } from '../page.ts';
 import { withTransaction } from '../pool.ts';
 import { projectCredentialOwner, projectSshKeyOwner } from './project-secrets.ts';
 import { onlyRow } from '../rows.ts';
@@ -214,7 +214,7 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>) {
   async function names({ organizationId }: Owner): Promise<ProjectName[]> {
     const { rows } = await pool.query<ProjectName>(
       `select id, name, repository, model from projects
-       where organization_id = $1 order by created_at, id limit ${mostChoices}`,
+       where organization_id = $1 order by created_at, id limit ${maxChoices}`,
       [organizationId],
     );
     return rows;

@@ -13,7 +13,7 @@ export interface SetupSecret {
 }
 
 /** Largest number of secrets of a project. */
-export const mostSecrets = 100;
+export const maxSecrets = 100;
 
 const ofProject = 'select id from projects where id = $1 and organization_id = $2';
 
@@ -52,7 +52,7 @@ export function createSetupSecretStore(pool: Pool, box: Pick<SecretBox, 'seal'>)
           [projectId],
         );
         const known = rows.find((row) => row.name === name);
-        if (known === undefined && rows.length >= mostSecrets) return 'full';
+        if (known === undefined && rows.length >= maxSecrets) return 'full';
         const id = known?.id ?? newId('sec_');
         const stored = await client.query<SetupSecret>(
           `insert into project_secrets (id, project_id, name, value) values ($1, $2, $3, $4)

@@ -28,10 +28,10 @@ export interface Usage {
 }
 
 /** Longest range of a query, in days. */
-export const mostUsageDays = 90;
+export const maxUsageDays = 90;
 
 /** Number of keys and projects whose usage is listed: the newest, valid keys first. */
-export const mostUsed = 200;
+export const maxUsed = 200;
 
 const since = `(date_trunc('day', now() at time zone 'utc') - ($2::integer - 1) * interval '1 day')`;
 
@@ -78,7 +78,7 @@ export function createUsageStore(pool: Pool) {
         const keys = await rowsOf<{ id: string; name: string | null; isRevoked: boolean }>(
           `select id, name, revoked_at is not null as "isRevoked" from (
              select * from api_keys where organization_id = $1 and kind = 'assistant'
-             order by revoked_at is not null, created_at desc, id limit ${mostUsed}
+             order by revoked_at is not null, created_at desc, id limit ${maxUsed}
            ) as newest order by created_at, id`,
           organizationId,
         );
@@ -92,7 +92,7 @@ export function createUsageStore(pool: Pool) {
         const organization = await rowsOf<UsedDay & { id: string }>(usedDays('organization_id'), organizationId, days);
         const projects = await rowsOf<{ id: string; name: string; budgetMicros: number | null }>(
           `select id, name, daily_budget_micros::float8 as "budgetMicros" from (
-             select * from projects where organization_id = $1 order by created_at desc, id limit ${mostUsed}
+             select * from projects where organization_id = $1 order by created_at desc, id limit ${maxUsed}
            ) as newest order by created_at, id`,
           organizationId,
         );
@@ -123,7 +123,7 @@ export function createUsageStore(pool: Pool) {
            select ctid from key_uses where hour < now() - $2::integer * interval '1 day'
            order by hour limit $1 for update skip locked
          ))`,
-        [mostUsageDays + 1],
+        [maxUsageDays + 1],
       );
     },
   };

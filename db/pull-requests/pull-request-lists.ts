@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Owner } from '../caller.ts';
-import { mostCounted, pullRequestStates, type PullRequestState } from '../jobs/job-states.ts';
+import { maxCounted, pullRequestStates, type PullRequestState } from '../jobs/job-states.ts';
 import { decodeCursor, pageOf } from '../page-cursor.ts';
 import { readWithin } from '../pool.ts';
 import type { FoundPullRequest } from './pull-requests.ts';
@@ -32,7 +32,7 @@ interface PullRequestCount {
 }
 
 /** Longest list of a job's pull requests. */
-export const mostOfJob = 100;
+export const maxPerJob = 100;
 
 const columns = `
   pulls.id, pulls.number, pulls.opened_in as turn, pulls.title, pulls.link, pulls.draft, pulls.state,
@@ -55,14 +55,14 @@ const listStatement = `
 
 const ofJobStatement = `
   select ${columns} from pull_requests as pulls where opened_by = $1 and organization_id = $2
-  order by opened_in desc, id desc limit ${mostOfJob}`;
+  order by opened_in desc, id desc limit ${maxPerJob}`;
 
 const countStatement = `
   select wanted.state, counted.count
   from unnest($2::text[]) as wanted (state), lateral (
     select count(*)::integer from (
       select from pull_requests
-      where organization_id = $1 and link is not null and pull_requests.state = wanted.state limit ${mostCounted + 1}
+      where organization_id = $1 and link is not null and pull_requests.state = wanted.state limit ${maxCounted + 1}
     ) as found
   ) as counted`;
 
@@ -99,7 +99,7 @@ export function createPullRequestListStore(pool: Pool) {
       );
       return pullRequestStates.map((state) => {
         const count = rows.find((row) => row.state === state)?.count ?? 0;
-        return { state, count: Math.min(count, mostCounted), isLowerBound: count > mostCounted };
+        return { state, count: Math.min(count, maxCounted), isLowerBound: count > maxCounted };
       });
     },
   };

@@ -55,14 +55,14 @@ export interface Mergeability {
 }
 
 /** How to merge a pull request. */
-export interface MergeWish {
+export interface MergeOptions {
   method: 'merge' | 'squash';
   /** Whether to delete its branch afterwards. */
   deletesBranch: boolean;
 }
 
 /** A merge that a person requests, of the commit at the end of the branch that the person saw. */
-interface MergeRequest extends MergeWish {
+interface MergeRequest extends MergeOptions {
   /** Null for the last commit that the job has pushed. */
   headCommit: string | null;
 }
@@ -90,7 +90,7 @@ export interface FoundPullRequest extends PullRequestRow {
 }
 
 /** Largest number of commits that a pull request shows. */
-export const mostCommits = 100;
+export const maxCommits = 100;
 
 export const pullRequestColumns = `
   id, repository, number, head, base, title, body, draft, state, created_at as "createdAt", updated_at as "updatedAt"`;
@@ -122,7 +122,7 @@ const findStatement = `
            from (
              select job_id, turn, result from job_effects
              where job_effects.job_id = opened_by and effect = 'push' and result ->> 'commit' is not null and ${ofItsTurns}
-             order by turn desc limit ${mostCommits}
+             order by turn desc limit ${maxCommits}
            ) as effects join job_turns as turns using (job_id, turn)
          ), '[]')) as job,
          jsonb_build_object(

@@ -7,7 +7,7 @@ import { onlyRow } from '../rows.ts';
 type SpentBudget = { spent: 'site' } | { spent: 'organization'; retryAfterSeconds: number };
 
 /** The reservation of a call. */
-export interface AnswerHold {
+export interface AnswerReservation {
   id: string;
   /** The day whose budgets it counts for. */
   day: string;
@@ -16,12 +16,12 @@ export interface AnswerHold {
 }
 
 /** Longer than any answer. */
-const holdMinutes = 10;
+const reservationMinutes = 10;
 /** Calls in flight take about that long. */
 const busySeconds = 30;
 
 interface AnswerCall {
-  mostMicros: number;
+  maxMicros: number;
   /** Cost of the call if its process is killed. */
   lostMicros: number;
   /** Budget of the site's answers per day (UTC); null for no limit. */
@@ -66,15 +66,15 @@ export function createAnswerSpendingStore(pool: Pool) {
      * Reserves the most that a model call of an answer may cost, or returns whose budget of the day it does not fit. The
      * organization's budget is exceeded by at most one call, that of the site by none.
      */
-    async hold({ id, organizationId }: SiteRef, call: AnswerCall): Promise<AnswerHold | SpentBudget> {
-      const { mostMicros, lostMicros, siteMicros, organizationMicros } = call;
+    async reserve({ id, organizationId }: SiteRef, call: AnswerCall): Promise<AnswerReservation | SpentBudget> {
+      const { maxMicros, lostMicros, siteMicros, organizationMicros } = call;
       return withTransaction(pool, async (client) => {
         // one admission of an organization at a time
         await client.query('select from organizations where id = $1 for no key update', [organizationId]);
         const [ofSite] = (await client.query<{ spent: number }>(siteCost, [id, organizationId])).rows;
         // a site that was deleted meanwhile has nothing left
         if (ofSite === undefined) return { spent: 'site' as const };
-        if (siteMicros !== null && ofSite.spent + mostMicros > siteMicros) return { spent: 'site' as const };
+        if (siteMicros !== null && ofSite.spent + maxMicros > siteMicros) return { spent: 'site' as const };
         const { rows } = await client.query<{ spent: number; held: number }>(organizationCost, [organizationId, null]);
         const { spent, held } = onlyRow(rows);
         if (organizationMicros !== null && spent + held >= organizationMicros) {
@@ -86,7 +86,7 @@ export function createAnswerSpendingStore(pool: Pool) {
           `insert into site_spending as spending (site_id, day, cost_micros)
            values ($1, (now() at time zone 'utc')::date, $2)
            on conflict (site_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros`,
-          [id, mostMicros],
+          [id, maxMicros],
         );
         const counted = await client.query<{ id: string; day: string }>(
           `with counted as (
@@ -96,16 +96,16 @@ export function createAnswerSpendingStore(pool: Pool) {
              returning day
            )
            insert into answer_holds (organization_id, site_id, day, cost_micros, lost_micros, expires_at)
-           select $1, $2, day, $3, $4, now() + make_interval(mins => ${holdMinutes}) from counted
+           select $1, $2, day, $3, $4, now() + make_interval(mins => ${reservationMinutes}) from counted
            returning id::text, day::text`,
-          [organizationId, id, mostMicros, lostMicros],
+          [organizationId, id, maxMicros, lostMicros],
         );
         return { ...onlyRow(counted.rows), lostMicros };
       });
     },
 
     /** Replaces a reservation by what the call cost, even if the reservation has expired meanwhile. */
-    async settle({ id, organizationId }: SiteRef, hold: AnswerHold, micros: number): Promise<void> {
+    async settle({ id, organizationId }: SiteRef, reservation: AnswerReservation, micros: number): Promise<void> {
       // the count makes PostgreSQL lock the row of the site first, as a reservation does: the other order is a deadlock
       await pool.query(
         `with settled as (
@@ -119,7 +119,7 @@ export function createAnswerSpendingStore(pool: Pool) {
          )
          update organization_spending set cost_micros = cost_micros + micros from change
          where organization_id = $2 and day = $4 and (select count(*) from of_site) >= 0`,
-        [id, organizationId, hold.id, hold.day, micros, hold.lostMicros],
+        [id, organizationId, reservation.id, reservation.day, micros, reservation.lostMicros],
       );
     },
   };

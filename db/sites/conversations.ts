@@ -5,7 +5,7 @@ import { cursorOf, decodeCursor, pageOf } from '../page-cursor.ts';
 import { readWithin, withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
 import { anonymousFingerprint, noteOutcome, noteVote, ownFingerprints } from './site-facts.ts';
-import { mostSources } from './threads.ts';
+import { maxSources } from './threads.ts';
 
 export interface Feedback {
   vote: 'up' | 'down';
@@ -56,19 +56,19 @@ interface UnansweredQuestion {
 }
 
 /** Length of the beginning of a question that the list shows. */
-const longestQuestion = 2_000;
+const maxQuestionLength = 2_000;
 
 /** Length of the beginning of an unanswered question, by which its conversations are found. */
-export const longestUnanswered = 1_000;
+export const maxUnansweredLength = 1_000;
 
 /** Length of the beginning of a reader's remark that a gap shows. */
-const longestRemark = 300;
+const maxRemarkLength = 300;
 
 /** A reader with a name contributes at most a tenth of the unanswered questions, selected from ten times as many. */
 const readersWindow = 10;
 
 /** Largest number of conversations that one page of a search reads. */
-const mostLookedAt = 2_000;
+const maxScanned = 2_000;
 
 export type ConversationStore = ReturnType<typeof createConversationStore>;
 
@@ -82,7 +82,7 @@ export function createConversationStore(pool: Pool) {
     ): Promise<{ conversations: ConversationRow[]; nextCursor: string | null }> {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const time = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigint * interval '1 microsecond'`;
-      const looked = `
+      const scanned = `
         select * from threads
         where site_id = $1 and organization_id = $4 and ($2::bigint is null or (created_at, id) < (${time('$2')}, $3::text))
           and ($5::timestamptz is null or created_at >= $5) and ($6::timestamptz is null or created_at < $6)
@@ -93,10 +93,10 @@ export function createConversationStore(pool: Pool) {
         const { rows } = await client.query<ConversationRow & { id: string; createdMicros: string }>(
           `select threads.id, threads.id as "threadId", fp, threads.created_at as "createdAt", threads.updated_at as "updatedAt",
                 counts.questions, counts.unanswered, counts.up, counts.down, counts.sources,
-                (select left(content, ${longestQuestion}) from thread_messages
+                (select left(content, ${maxQuestionLength}) from thread_messages
                  where thread_id = threads.id and role = 'user' order by position limit 1) as question,
                 (extract(epoch from threads.created_at) * 1000000)::bigint::text as "createdMicros"
-         from (${looked} limit ${mostLookedAt}) as threads, lateral (
+         from (${scanned} limit ${maxScanned}) as threads, lateral (
            select count(*) filter (where role = 'user')::integer as questions,
                   count(*) filter (where answered = false and ending = 'finished')::integer as unanswered,
                   count(*) filter (where vote = 'up')::integer as up,
@@ -105,7 +105,7 @@ export function createConversationStore(pool: Pool) {
                     select jsonb_agg(source) from (
                       select distinct jsonb_build_object('url', source ->> 'url', 'title', source ->> 'title') as source
                       from thread_messages as cited, jsonb_array_elements(cited.sources) as source
-                      where cited.thread_id = threads.id limit ${mostSources}
+                      where cited.thread_id = threads.id limit ${maxSources}
                     ) as sources
                   ), '[]') as sources
            from thread_messages left join message_feedback
@@ -143,7 +143,7 @@ export function createConversationStore(pool: Pool) {
         // the next page continues where this one stopped reading
         const stopped = await client.query<{ id: string; createdMicros: string }>(
           `select id, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
-         from (${looked}) as threads offset ${mostLookedAt - 1} limit 1`,
+         from (${scanned}) as threads offset ${maxScanned - 1} limit 1`,
           where,
         );
         return { conversations, nextCursor: cursorOf(stopped.rows[0]) };
@@ -191,11 +191,11 @@ export function createConversationStore(pool: Pool) {
      */
     async listUnanswered({ id, organizationId }: SiteRef, limit: number): Promise<UnansweredQuestion[]> {
       const { rows } = await pool.query<UnansweredQuestion>(
-        `select left(coalesce(question.search_query, question.content), ${longestUnanswered}) as text, answer.created_at as "askedAt",
+        `select left(coalesce(question.search_query, question.content), ${maxUnansweredLength}) as text, answer.created_at as "askedAt",
                 said.answered = false and said.ending = 'finished' as "notFound",
                 coalesce(vote = 'down', false) as "votedDown",
                 case when vote = 'down' then
-                  nullif(left(concat_ws(': ', nullif(array_to_string(reasons, ', '), ''), comment), ${longestRemark}), '')
+                  nullif(left(concat_ws(': ', nullif(array_to_string(reasons, ', '), ''), comment), ${maxRemarkLength}), '')
                 end as remark
          from (
            select * from (

@@ -9,8 +9,8 @@ interface EmptySearch {
 }
 
 /** Largest number of distinct searches that are stored per site and day. */
-const mostADay = 1_000;
-const longestQuery = 200;
+const maxPerDay = 1_000;
+const maxQueryLength = 200;
 
 export type EmptySearchStore = ReturnType<typeof createEmptySearchStore>;
 
@@ -23,7 +23,7 @@ export function createEmptySearchStore(pool: Pool) {
         .toLowerCase()
         .replaceAll(/\s+/g, ' ')
         .trim()
-        .slice(0, longestQuery)
+        .slice(0, maxQueryLength)
         .toWellFormed();
       await pool.query(
         `insert into empty_searches (site_id, day, query)
@@ -31,7 +31,7 @@ export function createEmptySearchStore(pool: Pool) {
          where id = $1 and organization_id = $4 and retention_days > 0
            and (select count(*) from empty_searches where site_id = $1 and day = current_date) < $3
          on conflict (site_id, day, query) do update set count = empty_searches.count + 1, last_at = now()`,
-        [id, text, mostADay, organizationId],
+        [id, text, maxPerDay, organizationId],
       );
     },
 

@@ -56,7 +56,7 @@ export interface EvaluationRow {
 export type ListedEvaluation = Omit<EvaluationRow, 'questions'> & { questions: number; results: number };
 
 /** Number of evaluations that a site keeps. */
-export const mostEvaluations = 50;
+export const maxEvaluations = 50;
 
 export class EvaluationRunningError extends Error {
   override name = 'EvaluationRunningError';
@@ -101,7 +101,7 @@ export function createEvaluationStore(pool: Pool) {
         const evaluation = onlyRow(rows);
         await client.query(
           `delete from evaluations where id in (
-             select id from evaluations where ${ofSite} order by created_at desc, id desc offset ${mostEvaluations}
+             select id from evaluations where ${ofSite} order by created_at desc, id desc offset ${maxEvaluations}
            )`,
           [siteId, caller.organizationId],
         );
@@ -115,7 +115,7 @@ export function createEvaluationStore(pool: Pool) {
         `select ${fields}, jsonb_array_length(questions) as questions, (
            select count(*)::integer from evaluation_results where evaluation_id = evaluations.id
          ) as results
-         from evaluations where ${ofSite} order by created_at desc, id desc limit ${mostEvaluations}`,
+         from evaluations where ${ofSite} order by created_at desc, id desc limit ${maxEvaluations}`,
         [id, organizationId],
       );
       return rows;

@@ -46,7 +46,7 @@ export interface NewGap {
   questions: Omit<GapQuestion, 'answeredNow'>[];
 }
 
-type BegunJob = Extract<CreatedJob, { kind: 'created' }>;
+type StartedJob = Extract<CreatedJob, { kind: 'created' }>;
 
 interface Change {
   /** Without it, work on the gap continues. */
@@ -58,7 +58,7 @@ interface Change {
 }
 
 /** The most frequent questions of a gap. */
-const mostQuestions = 50;
+const maxQuestions = 50;
 
 const gapColumns = `
   gaps.id, gaps.site_id as "siteId", label, case when dismissed_at is null then state else 'dismissed' end as state, attempt, checked_at as "checkedAt", gaps.created_at as "createdAt",
@@ -87,7 +87,7 @@ export function createGapStore(pool: Pool) {
        ) as asked on true
        where gaps.site_id = $1 and sites.organization_id = $2 and ($3::text is null or gaps.id = $3)
        order by gaps.created_at desc, gaps.id limit $4`,
-      [siteId, organizationId, id, limit, mostQuestions],
+      [siteId, organizationId, id, limit, maxQuestions],
     );
     return rows.map((gap) => ({
       ...gap,
@@ -156,7 +156,7 @@ export function createGapStore(pool: Pool) {
     caller: Caller,
     gap: NewGap,
     { number, job }: { number: number; job: NewJob },
-  ): Promise<BegunJob | null> {
+  ): Promise<StartedJob | null> {
     const begun = await write(caller, gap, async (client) => {
       const { rowCount } = await client.query('select from gaps where site_id = $1 and id = $2 and attempt >= $3', [
         gap.siteId,

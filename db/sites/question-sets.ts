@@ -33,8 +33,8 @@ export interface QuestionSetRow {
 export type ListedSet = Omit<QuestionSetRow, 'questions'> & { questions: number };
 
 /** Largest number of question sets of a site, and of questions of a set. */
-export const mostSets = 50;
-export const mostQuestions = 200;
+export const maxSets = 50;
+export const maxQuestions = 200;
 
 export class SetNameTakenError extends Error {
   override name = 'SetNameTakenError';
@@ -55,8 +55,8 @@ const uniqueViolation = '23505';
 /** Number of the newest conversations that are looked through for questions. */
 const conversationsLookedAt = 500;
 /** Number of earlier questions of a conversation that a question keeps, and their length. */
-export const mostHistory = 5;
-export const longestOfHistory = 1_000;
+export const maxHistory = 5;
+export const maxHistoryLength = 1_000;
 
 export type QuestionSetStore = ReturnType<typeof createQuestionSetStore>;
 
@@ -76,7 +76,7 @@ export function createQuestionSetStore(pool: Pool) {
     async list({ id, organizationId }: SiteRef): Promise<ListedSet[]> {
       const { rows } = await pool.query<ListedSet>(
         `select ${fields}, jsonb_array_length(questions) as questions
-         from question_sets where ${ofSite} order by name limit ${mostSets}`,
+         from question_sets where ${ofSite} order by name limit ${maxSets}`,
         [id, organizationId],
       );
       return rows;
@@ -106,7 +106,7 @@ export function createQuestionSetStore(pool: Pool) {
             caller.organizationId,
           ]);
           const { rowCount } = await client.query('select from question_sets where site_id = $1', [siteId]);
-          if ((rowCount ?? 0) >= mostSets) throw new TooManySetsError(`A site has at most ${mostSets} question sets.`);
+          if ((rowCount ?? 0) >= maxSets) throw new TooManySetsError(`A site has at most ${maxSets} question sets.`);
           const { rows } = await client.query<QuestionSetRow>(
             `insert into question_sets (id, site_id, name, questions)
              select $3, id, $4, $5 from sites where id = $1 and organization_id = $2 returning ${columns}`,
@@ -181,9 +181,9 @@ export function createQuestionSetStore(pool: Pool) {
       const { rows } = await pool.query<SetQuestion>(
         `select left(question.content, 2000) as text, array(
            select text from (
-             select left(regexp_replace(content, '\\s+', ' ', 'g'), ${longestOfHistory}) as text, position from thread_messages
+             select left(regexp_replace(content, '\\s+', ' ', 'g'), ${maxHistoryLength}) as text, position from thread_messages
              where thread_id = thread.id and role = 'user' and position < question.position
-             order by position desc limit ${mostHistory}
+             order by position desc limit ${maxHistory}
            ) as earlier where text <> '' order by position
          ) as history, array(
            select distinct source ->> 'path' from jsonb_array_elements(answer.sources) as source limit 10

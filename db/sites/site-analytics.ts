@@ -52,7 +52,7 @@ export interface SiteAnalytics {
 }
 
 /** Largest number of topics, versions, languages and pages that are listed. */
-export const mostListed = 50;
+export const maxListed = 50;
 
 const from = `date_bin('1 day', now(), 'epoch'::timestamptz) - ($3::integer - 1) * interval '1 day'`;
 const isWanted = `
@@ -63,21 +63,21 @@ const measures = siteMeasures
   .join(', ');
 const questions = 'coalesce(sum(answered + unanswered + interrupted), 0)';
 
-const measuresBy = (group: string, order: string, most: number) => `
+const measuresBy = (group: string, order: string, limit: number) => `
   select ${group}, ${measures} from (${siteRollupsSince(from, '$6')}) as period where ${isWanted}
-  group by 1 having bool_or(${siteMeasures.map((name) => `${name} <> 0`).join(' or ')}) order by ${order} limit ${most}`;
+  group by 1 having bool_or(${siteMeasures.map((name) => `${name} <> 0`).join(' or ')}) order by ${order} limit ${limit}`;
 const statements = {
   totals: `select ${measures} from (${siteRollupsSince(from, '$6')}) as period where ${isWanted}`,
   series: measuresBy('at', '1', 400),
-  topic: measuresBy('topic as name', `${questions} desc, 1`, mostListed),
-  version: measuresBy('version as name', `${questions} desc, 1`, mostListed),
-  language: measuresBy('language as name', `${questions} desc, 1`, mostListed),
+  topic: measuresBy('topic as name', `${questions} desc, 1`, maxListed),
+  version: measuresBy('version as name', `${questions} desc, 1`, maxListed),
+  language: measuresBy('language as name', `${questions} desc, 1`, maxListed),
 };
 
 const pagesBy = (count: 'cited' | 'opened') => `
   select path, sum(cited)::float8 as cited, sum(opened)::float8 as opened
   from (${sitePagesSince(from)}) as period where ${isWanted}
-  group by path having sum(${count}) > 0 order by sum(${count}) desc, path limit ${mostListed}`;
+  group by path having sum(${count}) > 0 order by sum(${count}) desc, path limit ${maxListed}`;
 const citedStatement = pagesBy('cited');
 const openedStatement = pagesBy('opened');
 

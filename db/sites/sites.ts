@@ -4,7 +4,7 @@ import { createBatchLoader } from '../batch-loader.ts';
 import type { Caller, Owner, SiteRef } from '../caller.ts';
 import { newId } from '../ids.ts';
 import { removeSite } from './remove-site.ts';
-import { mostChoices, readPage, type Page, type PageQuery } from '../page.ts';
+import { maxChoices, readPage, type Page, type PageQuery } from '../page.ts';
 import { withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
 import type { AddedSource, IndexReport } from './site-sources.ts';
@@ -186,7 +186,7 @@ export function createSiteStore(pool: Pool) {
   /** Returns the domains of the first sites, for a picker. */
   async function domains({ organizationId }: Owner): Promise<Pick<SiteRow, 'domain'>[]> {
     const { rows } = await pool.query<Pick<SiteRow, 'domain'>>(
-      `select domain from sites where organization_id = $1 order by created_at, id limit ${mostChoices}`,
+      `select domain from sites where organization_id = $1 order by created_at, id limit ${maxChoices}`,
       [organizationId],
     );
     return rows;

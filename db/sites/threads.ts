@@ -39,12 +39,12 @@ export interface Thread {
 }
 
 /** A conversation with this many messages, or bytes of text, is full and continues as a new thread. */
-const mostMessages = 200;
+const maxMessages = 200;
 /** Largest number of pages that an answer names as its sources, and that a conversation shows of its answers. */
-export const mostSources = 100;
-const mostBytes = 1_000_000;
+export const maxSources = 100;
+const maxBytes = 1_000_000;
 /** Answers that may still be stored after their thread became full. */
-const mostUnderWay = 50;
+const maxInProgress = 50;
 /** Length of the texts of one page; a page has at least one message. */
 const pageBytes = 1_000_000;
 
@@ -90,7 +90,7 @@ export function createThreadStore(pool: Pool) {
         select from threads where id = $1 and site_id = $2 and organization_id = $3 and (
           select count(*) < $4 and coalesce(sum(octet_length(content)), 0) < $5 from thread_messages where thread_id = $1
         )`,
-      values: [threadId, id, organizationId, mostMessages, mostBytes],
+      values: [threadId, id, organizationId, maxMessages, maxBytes],
     });
     return rowCount === 1 ? { threadId, isNew: false } : fresh;
   }
@@ -139,7 +139,7 @@ export function createThreadStore(pool: Pool) {
     await pool.query({
       name: 'record-turn',
       text: 'select record_turn($1, $2, $3, $4, $5, $6)',
-      values: [threadId, id, organizationId, toStoredJson(messages), mostMessages + 2 * mostUnderWay, ownFingerprints],
+      values: [threadId, id, organizationId, toStoredJson(messages), maxMessages + 2 * maxInProgress, ownFingerprints],
     });
   }
 
@@ -147,7 +147,7 @@ export function createThreadStore(pool: Pool) {
   async function get(
     { id, organizationId }: SiteRef,
     threadId: string,
-    { after, limit }: { after: string; limit: number } = { after: '0', limit: mostMessages },
+    { after, limit }: { after: string; limit: number } = { after: '0', limit: maxMessages },
   ): Promise<Thread | null> {
     if (!canBeId(threadId)) return null;
     const { rows } = await pool.query<Omit<Thread, 'messages' | 'nextAfter'>>(

@@ -9,7 +9,7 @@ import { isOwnWebhook, type WebhookRef } from './webhook-endpoints.ts';
 type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
 /** Largest number of attempts that a delivery shows. */
-export const mostAttempts = 20;
+export const maxAttempts = 20;
 
 interface AttemptRow {
   startedAt: Date;
@@ -30,7 +30,7 @@ export interface DeliveryRow {
   nextAttemptAt: Date | null;
   createdAt: Date;
   endedAt: Date | null;
-  /** Newest first, at most `mostAttempts`. */
+  /** Newest first, at most `maxAttempts`. */
   attempts: AttemptRow[];
 }
 
@@ -49,7 +49,7 @@ const deliveryTables = `
     select coalesce(jsonb_agg(attempt order by attempt."startedMs" desc), '[]') as list from (
       select extract(epoch from started_at)::float8 * 1000 as "startedMs", duration_ms as "durationMs",
              status_code as "statusCode", response, error
-      from webhook_attempts where delivery_id = delivery.id order by started_at desc limit ${mostAttempts}
+      from webhook_attempts where delivery_id = delivery.id order by started_at desc limit ${maxAttempts}
     ) as attempt
   ) as attempts`;
 

@@ -48,7 +48,7 @@ export interface NewWebhook {
 
 export type WebhookChange = Partial<Pick<WebhookRow, 'url' | 'description' | 'eventTypes' | 'enabled'>>;
 
-export const mostWebhooks = 20;
+export const maxWebhooks = 20;
 
 const webhookColumns = `
   id, project_id as "projectId", format, url, description, event_types as "eventTypes", enabled,
@@ -115,7 +115,7 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>) {
           [projectId, caller.organizationId],
         );
         if (project.rowCount !== 1) return 'no-project';
-        if ((await countOf(client, projectId)) >= mostWebhooks) return 'too-many';
+        if ((await countOf(client, projectId)) >= maxWebhooks) return 'too-many';
         const id = newId('whk_');
         const { rows } = await client.query<WebhookRow>(
           `insert into webhook_endpoints (id, project_id, url, description, event_types, secret, format, sealed_url)
@@ -145,7 +145,7 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>) {
       const { rows } = await pool.query<WebhookRow>(
         `select ${webhookColumns} from webhook_endpoints
          where project_id = $1 and exists (select from projects where id = $1 and organization_id = $2)
-         order by created_at, id limit ${mostWebhooks}`,
+         order by created_at, id limit ${maxWebhooks}`,
         [projectId, organizationId],
       );
       return rows;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 const prefix = 'whsec_';
-const leastBytes = 24;
-const mostBytes = 64;
+const minBytes = 24;
+const maxBytes = 64;
 
 /** Creates a secret by the Standard Webhooks specification: `whsec_` and 32 random bytes in base64. */
 export function newWebhookSecret(): string {
@@ -15,5 +15,5 @@ export function webhookKeyOf(secret: string): Buffer | null {
   const text = secret.slice(prefix.length);
   const key = Buffer.from(text, 'base64');
   // Buffer.from accepts anything, so only text that it would write itself is base64
-  return key.toString('base64') === text && key.length >= leastBytes && key.length <= mostBytes ? key : null;
+  return key.toString('base64') === text && key.length >= minBytes && key.length <= maxBytes ? key : null;
 }

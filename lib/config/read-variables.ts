@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { trimEndSlashes } from '../trim-end-slashes.ts';
 
-/** The environment cannot be used. The message names every variable that is missing or wrong. */
+/** The environment is invalid. The message names every variable that is missing or wrong. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -24,12 +24,12 @@ export function wholeNumber(minimum: number, maximum = 1e9) {
 
 export const portNumber = wholeNumber(0, 65_535);
 
-/** Existing keys are hashed with all of it. */
+/** Existing keys are hashed with the whole value, spaces included. */
 const pepper = 'DOCKET_KEY_PEPPER';
 
 /**
- * Parses the environment, without the white space around values, which files of secrets often end in. An empty variable
- * counts as absent. Throws ConfigError that names every wrong variable.
+ * Parses the environment and trims white space around values, because files of secrets often end with a line break. An
+ * empty variable counts as absent. Throws ConfigError that names every wrong variable.
  */
 export function readVariables<Schema extends z.ZodType>(schema: Schema, env: NodeJS.ProcessEnv): z.output<Schema> {
   const present = Object.entries(env).flatMap(([name, value = '']) => {

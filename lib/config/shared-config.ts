@@ -40,7 +40,7 @@ interface ProviderSettings {
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-const longestPrefix = 500;
+const maxPrefixLength = 500;
 
 /** Default of DOCKET_MAX_SNAPSHOT_GB: the API starts no jobs above it, and the worker removes snapshots. */
 export const defaultSnapshotGigabytes = 20;
@@ -65,8 +65,8 @@ export const sharedVariables = z.object({
   OPENAI_COMPATIBLE_BASE_URL: httpAddress.optional(),
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
   DOCKET_EMBEDDING_MODEL: z.string().optional(),
-  DOCKET_EMBEDDING_QUERY_PREFIX: z.string().trim().max(longestPrefix).default(''),
-  DOCKET_EMBEDDING_PASSAGE_PREFIX: z.string().trim().max(longestPrefix).default(''),
+  DOCKET_EMBEDDING_QUERY_PREFIX: z.string().trim().max(maxPrefixLength).default(''),
+  DOCKET_EMBEDDING_PASSAGE_PREFIX: z.string().trim().max(maxPrefixLength).default(''),
   OPENAI_COMPATIBLE_PROMPT_CACHE_KEY: z.enum(['true', 'false'], 'must be true or false').default('false'),
   OPENAI_COMPATIBLE_CACHE_CONTROL: z.enum(['true', 'false'], 'must be true or false').default('false'),
   DOCKET_MAX_JOB_DOLLARS: dollarsSchema.optional(),
@@ -152,7 +152,7 @@ export function secretsAmong(config: SharedConfig, providers: ProviderSettings, 
   return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }
 
-/** The driver, too, takes a password literally that cannot be decoded, such as one with a % of its own. */
+/** The driver also takes a password literally if it cannot be decoded, such as one with a bare %. */
 function passwordOf(databaseUrl: string): string {
   const { password } = new URL(databaseUrl);
   try {

@@ -21,7 +21,7 @@ export function createCipher(keys: readonly EncryptionKey[]) {
   const [first = null] = keys;
   const byId = new Map(keys.map((key) => [key.id, key.secret]));
   return {
-    /** Id of the key that encrypts. Null if there is none; `seal` then returns null. */
+    /** Id of the key that encrypts; null if there is none. `seal` then returns null. */
     keyId: first?.id ?? null,
     /** `owner` states what the value is and whose; the value opens only with the same `owner`. */
     seal(plain: Uint8Array, owner: string): Sealed | null {

@@ -9,8 +9,8 @@ interface Failure {
 }
 
 /**
- * Opens, in place, every payload of a history that came from Temporal, and restores failure messages to where an
- * unsealed history has them. The result can be read without a key. Throws SealedError.
+ * Decrypts every payload of a Temporal history in place, and moves failure messages back to where a history without
+ * encryption has them. The result can be read without a key. Throws SealedError.
  */
 export async function openHistory<History extends object>(
   history: History,
@@ -45,7 +45,7 @@ function* objectsIn(value: unknown): Generator<object> {
   for (const part of Object.values(value)) yield* objectsIn(part);
 }
 
-/** In a history nothing else has metadata and data. */
+/** Only payloads have both metadata and data. */
 function isPayload(part: object): part is Payload {
   return 'metadata' in part && 'data' in part && part.data instanceof Uint8Array;
 }

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
 export interface EncryptionKey {
-  /** Stored in plain text beside everything sealed under the key. */
+  /** Stored in plain text beside each value that the key encrypts. */
   id: string;
   secret: KeyObject;
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { parseImageName } from '../inputs/image-name.ts';
 import { parseEnvironment, type Environment } from './environment.ts';
 
-/** Environment read from a description that was made for another product. */
+/** Environment read from a file that was written for another product. */
 export interface BorrowedEnvironment {
   environment: Environment;
   /** Parts that were not understood, as phrases. */
@@ -13,8 +13,8 @@ export interface BorrowedEnvironment {
 export const treePath = '/tree';
 
 /**
- * Reads a description without the parts of it that are not valid, whose paths are added to `ignored`; null if a part that
- * is needed is among them.
+ * Reads a description, leaves out its invalid parts and adds their paths to `ignored`. Returns null if a required part
+ * is invalid.
  */
 export function readParts<Schema extends z.ZodType>(
   schema: Schema,
@@ -39,12 +39,14 @@ function remove(value: unknown, [key, ...rest]: PropertyKey[]): boolean {
   return part !== null && Reflect.set(value, key, null);
 }
 
-/** Reports whether a shell text has more than comments. In brackets, one without commands is a syntax error. */
+/**
+ * Reports whether a shell text has more than comments. Parentheses around a text without commands are a syntax error.
+ */
 export function hasCommands(script: string): boolean {
   return script.split('\n').some((line) => !/^\s*(?:#|$)/.test(line));
 }
 
-/** Returns the parts as a checked environment; one that is beyond the limits is ignored as a whole. */
+/** Returns the parts as a validated environment. A part beyond the limits is ignored as a whole. */
 export function borrowed(environment: Environment, ignored: string[]): BorrowedEnvironment {
   const parsed = parseEnvironment(JSON.stringify(environment));
   if (parsed.ok) return { environment: parsed.environment, ignored };

@@ -60,7 +60,9 @@ const ofMachine: Record<string, string> = {
   RUNNER_OS: 'Linux',
   RUNNER_TEMP: '/tmp',
 };
-/** Files to which steps write for those after them: `NAME=value` and folders of PATH, the last one first. */
+/**
+ * Files through which a step passes variables (`NAME=value`) and folders of PATH (the last one first) to later steps.
+ */
 const files = ['GITHUB_ENV', 'GITHUB_PATH'];
 const makeFiles = `export GITHUB_ENV=$(mktemp) GITHUB_PATH=$(mktemp)
 read_files() {
@@ -121,7 +123,7 @@ export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
 
 function parsedOrNull(content: string): unknown {
   try {
-    return readYaml(content, { mostAliases: 100 });
+    return readYaml(content, { maxAliases: 100 });
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
@@ -149,7 +151,10 @@ interface StepScope {
   ignored: string[];
 }
 
-/** Returns a step as shell text, or nothing, with what was ignored. One that only installs packages adds them. */
+/**
+ * Returns a step as shell text, or nothing, and adds what was ignored to the list. A step that only installs packages
+ * adds these instead.
+ */
 function scriptOf(one: Step, { index, variables, packages, ignored }: StepScope): string[] {
   const name = `the step "${(one.name ?? one.uses ?? `number ${index + 1}`).slice(0, 60)}"`;
   const { uses, run, if: condition, 'working-directory': folder } = one;
@@ -183,7 +188,7 @@ function scriptOf(one: Step, { index, variables, packages, ignored }: StepScope)
   return [['(', ...(typeof folder === 'string' ? [`cd ${shellWord(folder)}`] : []), ...exports, run, ')'].join('\n')];
 }
 
-/** Returns what is ignored of a step that runs an action. The working copy is checked out already. */
+/** Returns the parts of an action's step that are ignored. A checkout needs none: the working copy is already there. */
 function ignoredOfAction(action: string, settings: Record<string, unknown>, name: string): string[] {
   if (action.startsWith('actions/checkout@')) {
     const isSet = (key: string) => ![undefined, null, '', false, 'false'].some((value) => value === settings[key]);

@@ -18,7 +18,7 @@ export const devcontainerFolder = '.devcontainer';
 /** Paths at which repositories describe a development container. */
 export const devcontainerPaths = ['.devcontainer/devcontainer.json', '.devcontainer.json'];
 
-/** Reports whether a path is that of one of several containers, of which a person chooses one. */
+/** Reports whether a path describes one of several containers, between which a person would choose. */
 export function isNamedDevcontainer(path: string): boolean {
   return /^\.devcontainer\/[^/]+\/devcontainer\.json$/.test(path);
 }
@@ -50,13 +50,13 @@ const irrelevant = new Set([
   'userEnvProbe',
 ]);
 
-/** Variables that an editor replaces, with what only it knows; the shell would find nothing. */
+/** Variables that only an editor can fill in; in a shell they would be empty. */
 const variableOfEditor = /\$\{((?:local|container)(?:Env|WorkspaceFolder|WorkspaceFolderBasename)|devcontainerId)\b/;
 
 /** With any of these keys, or features other than packages, the container is built instead of started from `image`. */
 const buildKeys = ['build', 'dockerFile', 'dockerComposeFile'];
 
-/** Takes a plain image, the commands of the setup and of the start, and variables from a `devcontainer.json`. */
+/** Reads the image, the setup and start commands, and the variables of a `devcontainer.json`. */
 export function readDevcontainer(content: string): BorrowedEnvironment {
   const wrong: string[] = [];
   const parsed = readParts(schema, parsedOrNull(content.replace(/^\uFEFF/, '')), wrong);
@@ -111,7 +111,10 @@ function parsedOrNull(content: string): unknown {
   }
 }
 
-/** Returns commands as shell text. Those that only install packages add them instead, where there is an image for them. */
+/**
+ * Returns commands as shell text. Commands that only install packages add these to the list instead, if there is an
+ * image to extend.
+ */
 function linesOf(given: z.infer<typeof command>, packages: Set<string> | null): string[] {
   if (given === null || given === undefined) return [];
   const installed = typeof given === 'string' && packages !== null ? packagesOfScript(given) : null;

@@ -7,22 +7,22 @@ import { isVariableName } from './variable-name.ts';
 
 /** Path of a repository's own description of where its jobs run. */
 export const environmentPath = '.docket/environment.yml';
-/** A path that is mistaken for it. */
+/** A path that people use by mistake. */
 export const misspelledPath = '.docket/environment.yaml';
 /** Longest description, in characters. */
-export const longestEnvironment = 64 * 1024;
+export const maxEnvironmentLength = 64 * 1024;
 
-const text = (most: number, problem = 'must be a text') =>
+const text = (max: number, problem = 'must be a text') =>
   z
     .string(problem)
-    .max(most, `must have at most ${most} characters`)
+    .max(max, `must have at most ${max} characters`)
     .refine((value) => !value.includes('\0') && value.isWellFormed(), 'contains a NUL or an unpaired surrogate');
-const script = (most: number) => text(most).refine((value) => value.trim() !== '', 'must not be empty');
-const whole = (least: number, most: number) =>
+const script = (max: number) => text(max).refine((value) => value.trim() !== '', 'must not be empty');
+const whole = (min: number, max: number) =>
   z
-    .int(`must be a whole number from ${least} to ${most}`)
-    .min(least, `must be at least ${least}`)
-    .max(most, `must be at most ${most}`);
+    .int(`must be a whole number from ${min} to ${max}`)
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`);
 
 const hostList = z
   .array(text(300))
@@ -64,7 +64,7 @@ const schema = z.strictObject({
     .max(100, 'may have at most 100 packages')
     .optional(),
   setup: script(32_768).optional(),
-  /** Runs before each command, as a part of its argument, which has at most 128 KB. */
+  /** Runs before each command and is passed in the same argument, which Linux limits to 128 KB. */
   start: script(8_192).optional(),
   check: text(4_096).optional(),
   path: z
@@ -93,10 +93,10 @@ export type ParsedEnvironment = { ok: true; environment: Environment } | { ok: f
 
 /** Parses a description. The problem is the end of a sentence, whose subject is the description's name. */
 export function parseEnvironment(content: string): ParsedEnvironment {
-  if (content.length > longestEnvironment) return fail(`is longer than ${longestEnvironment / 1024} KB`);
+  if (content.length > maxEnvironmentLength) return fail(`is longer than ${maxEnvironmentLength / 1024} KB`);
   let value: unknown;
   try {
-    value = readYaml(content, { mostAliases: 0, textsBelow: 'variables' });
+    value = readYaml(content, { maxAliases: 0, textsBelow: 'variables' });
   } catch (error) {
     if (error instanceof SyntaxError) return fail(firstLine(error.message));
     throw error;

@@ -3,25 +3,25 @@ import { crc32 } from 'node:zlib';
 export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 type ImageType = (typeof imageTypes)[number];
 
-/** An image whose structure is whole. */
+/** An image with a complete structure. */
 export interface Image {
   mediaType: ImageType;
   width: number;
   height: number;
-  /** The image without anything that follows it. */
+  /** The bytes of the image, without any that follow it. */
   bytes: Uint8Array;
 }
 
 /** `problem` is the end of a sentence. `kind` is null for other types of files. */
 export type ReadImage = { image: Image } | { kind: ImageType | null; problem: string };
 
-/** Largest image, in bytes: providers accept 5 MB in base64. */
-export const mostImageBytes = 3.5 * 1024 * 1024;
-/** Longest side, and most pixels, that providers accept and browsers show without effort. */
-const longestSide = 8_000;
-const mostPixels = 40_000_000;
+/** In bytes: providers accept 5 MB in base64. */
+export const maxImageBytes = 3.5 * 1024 * 1024;
+/** Dimensions that providers accept and browsers show without effort. */
+const maxSidePixels = 8_000;
+const maxPixels = 40_000_000;
 /** Most frames of an animation; models see the first. */
-const mostFrames = 200;
+const maxFrames = 200;
 
 interface Measured {
   width: number;
@@ -38,8 +38,8 @@ const signatures: [ImageType, string, (bytes: Buffer) => Measured | null][] = [
 ];
 
 /**
- * Reads the structure of an image, which is recognized by its content. Nothing is decompressed, so an image takes time by its
- * size only; its limits are those of what it says to be when it is shown.
+ * Reads the structure of an image, recognized by its content. Nothing is decompressed, so the time depends on the size
+ * of the file alone; the limits apply to the dimensions that it declares.
  */
 export function readImage(content: Uint8Array): ReadImage {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
@@ -47,17 +47,17 @@ export function readImage(content: Uint8Array): ReadImage {
   const isOther = found?.[0] === 'image/webp' && bytes.toString('latin1', 8, 12) !== 'WEBP';
   if (found === undefined || isOther) return { kind: null, problem: 'is no PNG, JPEG, GIF or WebP image' };
   const [kind, , read] = found;
-  if (bytes.length > mostImageBytes) return { kind, problem: `has more than ${mostImageBytes / 1024 / 1024} MB` };
+  if (bytes.length > maxImageBytes) return { kind, problem: `has more than ${maxImageBytes / 1024 / 1024} MB` };
   const measured = measure(bytes, read);
   if (measured === null || measured.width < 1 || measured.height < 1) return { kind, problem: 'is damaged' };
   const { width, height, end } = measured;
-  if (width > longestSide || height > longestSide || width * height > mostPixels) {
-    return { kind, problem: `is larger than ${longestSide} pixels on a side or ${mostPixels / 1e6} megapixels` };
+  if (width > maxSidePixels || height > maxSidePixels || width * height > maxPixels) {
+    return { kind, problem: `is larger than ${maxSidePixels} pixels on a side or ${maxPixels / 1e6} megapixels` };
   }
   return { image: { mediaType: kind, width, height, bytes: bytes.subarray(0, end) } };
 }
 
-/** Returns what people call an image of a type. */
+/** Returns the common name of an image type. */
 export function describeImage({ mediaType, width, height }: Pick<Image, 'mediaType' | 'width' | 'height'>): string {
   const name = mediaType === 'image/webp' ? 'WebP' : mediaType.slice('image/'.length).toUpperCase();
   return `${name}, ${width} × ${height}`;
@@ -92,7 +92,7 @@ function readPng(bytes: Buffer): Measured | null {
   }
 }
 
-/** Markers of frames: all of 0xC0 to 0xCF but those of tables and extensions. */
+/** Markers of frames: 0xC0 to 0xCF, except for those of tables and extensions. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7;
 
@@ -138,7 +138,7 @@ function readGif(bytes: Buffer): Measured | null {
       frames += 1;
       const right = bytes.readUInt16LE(at + 1) + bytes.readUInt16LE(at + 5);
       const bottom = bytes.readUInt16LE(at + 3) + bytes.readUInt16LE(at + 7);
-      if (frames > mostFrames || right > size.width || bottom > size.height) return null;
+      if (frames > maxFrames || right > size.width || bottom > size.height) return null;
       at += 11 + tableBytes(bytes.readUInt8(at + 9));
     } else if (block === 0x21) at += 2;
     else return null;

@@ -96,7 +96,7 @@ export const prefixSchema = z
 
 /** Factor of the boost of a source's pages. */
 export const sourceWeight = { minimum: 0.1, maximum: 10 };
-export const mostSources = 10;
+export const maxSources = 10;
 
 /** A directory on the worker's machine. */
 export const directorySchema = z.string().max(4_096).regex(/^\//, 'must be an absolute path');
@@ -121,7 +121,7 @@ export const instructionsSchema = z
   .max(2_000)
   .refine((text) => visible.test(text) && text.isWellFormed(), 'must have a visible character');
 
-export const mostStarterQuestions = 6;
+export const maxStarterQuestions = 6;
 
 /** Questions that a site offers its readers to begin with. */
 export const starterQuestionsSchema = z
@@ -132,7 +132,7 @@ export const starterQuestionsSchema = z
       .max(200)
       .refine((text) => visible.test(text) && !/\p{Cc}/u.test(text) && text.isWellFormed(), 'must be one line of text'),
   )
-  .max(mostStarterQuestions)
+  .max(maxStarterQuestions)
   .transform((questions) => [...new Set(questions)]);
 
 /** Where readers may ask a person: an https URL, or an email address as a mailto URL. Returns it encoded. */

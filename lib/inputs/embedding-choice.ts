@@ -7,7 +7,7 @@ export interface EmbeddingChoice {
   passagePrefix: string;
 }
 
-/** Returns the name of a model with the prefix of its passages, without which their vectors are not comparable. */
+/** Returns the name of a model with its passage prefix: vectors made with different prefixes are not comparable. */
 export function embeddingName({ model, passagePrefix }: EmbeddingChoice): string {
   return passagePrefix === '' ? model : `${model} "${passagePrefix}"`;
 }

@@ -1,8 +1,8 @@
 import { isHostName } from './run-hosts.ts';
 
 /** Most hosts of a project. */
-export const mostFetchHosts = 50;
-const longestHost = 261;
+export const maxFetchHosts = 50;
+const maxHostLength = 261;
 
 const usualPorts = new Set(['80', '443']);
 
@@ -22,7 +22,7 @@ export function parseFetchHost(text: string): ParsedFetchHost {
   const name = host.replace(/^\*\./, '');
   // no one owns all names below a top-level domain
   const isWide = name !== host && !name.includes('.');
-  if (host.length <= longestHost && isHostName(name) && !isWide) return { ok: true, host };
+  if (host.length <= maxHostLength && isHostName(name) && !isWide) return { ok: true, host };
   return { ok: false, problem: 'must be a host such as docs.example.com or *.example.com, without an IP address' };
 }
 
@@ -32,9 +32,9 @@ export function isFetchHost(hosts: readonly string[], { protocol, hostname, port
   return hosts.some((host) => covers(patternOf(host), target));
 }
 
-/** Returns the hosts that both lists cover. */
-export function commonHosts(one: readonly string[], other: readonly string[]): string[] {
-  return [...new Set(one.flatMap((host) => other.flatMap((limit) => common(patternOf(host), patternOf(limit)) ?? [])))];
+/** Returns the intersection of two lists of hosts. */
+export function commonHosts(a: readonly string[], b: readonly string[]): string[] {
+  return [...new Set(a.flatMap((host) => b.flatMap((limit) => common(patternOf(host), patternOf(limit)) ?? [])))];
 }
 
 function patternOf(host: string): Pattern {
@@ -56,9 +56,9 @@ function coversPort(limit: Pattern, { port }: Pattern): boolean {
 }
 
 /** Returns the host that two patterns have in common; null when there is none. */
-function common(one: Pattern, other: Pattern): string | null {
-  const named = coversName(one, other) ? other : coversName(other, one) ? one : null;
-  const ported = coversPort(one, other) ? other : coversPort(other, one) ? one : null;
+function common(a: Pattern, b: Pattern): string | null {
+  const named = coversName(a, b) ? b : coversName(b, a) ? a : null;
+  const ported = coversPort(a, b) ? b : coversPort(b, a) ? a : null;
   if (named === null || ported === null) return null;
   return `${named.isWild ? '*.' : ''}${named.name}${ported.port === null ? '' : `:${ported.port}`}`;
 }

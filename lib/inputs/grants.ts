@@ -19,7 +19,7 @@ export interface UsedRepositories {
 
 export type ParsedGrant = { ok: true; resource: string } | { ok: false; problem: string };
 
-const longestResource = 4_096;
+const maxResourceLength = 4_096;
 const below = '/*';
 /** Begins a grant to merge into hosted repositories with the worker's own credential. */
 const merging = 'merge:';
@@ -95,7 +95,7 @@ function targetBelow(text: string): string | null {
 }
 
 function pathOf(path: string): string | null {
-  const isPlain = !path.split('/').slice(1).some(isNoName) && path.length <= longestResource;
+  const isPlain = !path.split('/').slice(1).some(isNoName) && path.length <= maxResourceLength;
   return isPlain && path.isWellFormed() && !invisible.test(path) ? path : null;
 }
 
@@ -107,7 +107,7 @@ function isNoName(segment: string): boolean {
 function urlOf(text: string): { root: string; segments: string[] } | null {
   const [, scheme = '', authority = '', path] = urlPattern.exec(text.toLowerCase()) ?? [];
   const host = authority.replace(defaultPorts[scheme] ?? /$^/, '');
-  if (!authorityPattern.test(host) || text.length > longestResource) return null;
+  if (!authorityPattern.test(host) || text.length > maxResourceLength) return null;
   const segments = path === undefined ? [] : path.split('/');
   return segments.every(isSegment) ? { root: `${scheme}://${host}`, segments } : null;
 }
@@ -155,13 +155,13 @@ export function problemWithRepositories({
   return null;
 }
 
-/** Returns the resources that a change of a project adds: all of them if its forge becomes another server. */
+/** Returns the resources that a change of a project adds: all of them if its forge moves to another server. */
 export function addedRepositories(before: UsedRepositories, after: UsedRepositories): string[] {
   const known = before.forgeUrl === after.forgeUrl ? [before.repository, ...before.allowedRepositories] : [];
   return [after.repository, ...after.allowedRepositories].filter((repository) => !known.includes(repository));
 }
 
-/** Returns why a change may not be made, because a project's token is for one server; null when it may. */
+/** Returns why a change is refused: a project's token is for one server. Null if it is allowed. */
 export function problemWithToken(
   before: UsedRepositories & { hasCredential: boolean },
   after: UsedRepositories,

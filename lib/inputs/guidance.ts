@@ -1,22 +1,22 @@
 import { z } from 'zod';
 
 /** Largest instructions and skill, in characters. */
-export const longestGuidance = 16 * 1024;
+export const maxGuidanceLength = 16 * 1024;
 /** Largest number of skills of a project, and of a repository. */
-export const mostSkills = { project: 20, repository: 50 };
+export const maxSkills = { project: 20, repository: 50 };
 
 /** A text that models read. */
-function textSchema(longest: number) {
+function textSchema(maxLength: number) {
   return z
     .string()
     .trim()
     .refine(
-      (text) => text !== '' && text.length <= longest && !text.includes('\0') && text.isWellFormed(),
-      `must have 1 to ${longest} characters`,
+      (text) => text !== '' && text.length <= maxLength && !text.includes('\0') && text.isWellFormed(),
+      `must have 1 to ${maxLength} characters`,
     );
 }
 
-export const instructionsSchema = textSchema(longestGuidance);
+export const instructionsSchema = textSchema(maxGuidanceLength);
 
 export const skillNameSchema = z
   .string()
@@ -31,4 +31,4 @@ export const skillDescriptionSchema = z
   .transform((text) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim())
   .refine((text) => text !== '' && text.length <= 1_024 && text.isWellFormed(), 'must have 1 to 1024 characters');
 
-export const skillContentSchema = textSchema(longestGuidance);
+export const skillContentSchema = textSchema(maxGuidanceLength);

@@ -3,7 +3,7 @@ export type ImageName =
   | { kind: 'registry'; repository: string; tag: string | null; digest: string | null; text: string }
   | { kind: 'archive'; file: string; text: string };
 
-/** An image that jobs may use: a name, all tags of a repository, or all that begins with `prefix`. */
+/** Images that jobs may use: one name, all tags of a repository, or all names that begin with `prefix`. */
 export type AllowedImage = { kind: 'prefix'; prefix: string } | { kind: 'repository' | 'exact'; text: string };
 
 const registryPattern = /^[a-z\d](?:[a-z\d.-]*[a-z\d])?(?::\d{1,5})?$/;
@@ -12,11 +12,11 @@ const tagPattern = /^\w[\w.-]{0,127}$/;
 const digestPattern = /^sha256:[\da-f]{64}$/;
 const filePattern = /^[A-Za-z\d][\w.-]{0,200}$/;
 const archiveScheme = 'oci-archive:';
-const longestName = 500;
+const maxNameLength = 500;
 
 /** Parses the name of an image as Docker does: `python:3.13` is `docker.io/library/python:3.13`. Null if invalid. */
 export function parseImageName(text: string): ImageName | null {
-  if (text.length > longestName) return null;
+  if (text.length > maxNameLength) return null;
   if (text.startsWith(archiveScheme)) {
     const file = text.slice(archiveScheme.length);
     return filePattern.test(file) ? { kind: 'archive', file, text } : null;
@@ -27,7 +27,7 @@ export function parseImageName(text: string): ImageName | null {
   if (repository === null || more.length > 0) return null;
   if (digest !== null && !digestPattern.test(digest)) return null;
   if (tag !== null && !tagPattern.test(tag)) return null;
-  // a digest names the content, so the tag beside it adds nothing, and not every program accepts both
+  // a digest identifies the content, so a tag beside it is redundant, and some programs refuse both together
   const shown = digest === null ? `${repository}:${tag ?? 'latest'}` : `${repository}@${digest}`;
   return { kind: 'registry', repository, tag: digest === null ? (tag ?? 'latest') : null, digest, text: shown };
 }

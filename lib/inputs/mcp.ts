@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isVariableName } from '../environments/variable-name.ts';
 
-export const mostServers = 10;
+export const maxServers = 10;
 /** Largest number of tools that a project names per server. */
-export const mostNamedTools = 100;
+export const maxNamedTools = 100;
 
 /** The name of a server; tools of it are offered as `name__tool`. */
 export const serverNameSchema = z
@@ -42,15 +42,15 @@ export const headerValueSchema = z
   .regex(/^[\x20-\x7e]{6,4000}$/, 'must have 6 to 4000 ASCII characters');
 
 /** Largest number of servers that run as a command: each has its own processes on the worker. */
-export const mostCommands = 4;
+export const maxCommands = 4;
 /** Longest command of a server, in words. */
-export const mostWords = 50;
+export const maxWords = 50;
 
 /** The program of a server and its arguments. */
 export const serverCommandSchema = z
   .array(z.string().min(1).max(4_000).refine(isPlainText, 'contains a NUL or an unpaired surrogate'))
   .min(1)
-  .max(mostWords);
+  .max(maxWords);
 
 export const variableNameSchema = z
   .string()

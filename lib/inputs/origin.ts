@@ -1,20 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 
-export const mostOrigins = 50;
+export const maxOrigins = 50;
 const wildcard = '://*.';
-const longestOrigin = 300;
+const maxOriginLength = 300;
 
 /**
  * Parses an origin from which a public key may be used, such as `https://docs.example.com`, `http://localhost:3000` or
  * `https://*.example.com`, where `*` stands for exactly one label. Returns it as browsers write it, or null.
  */
 export function parseOrigin(text: string): string | null {
-  if (text.length > longestOrigin) return null;
+  if (text.length > maxOriginLength) return null;
   const [scheme, domain, ...more] = text.split(wildcard);
   if (more.length > 0) return null;
   if (domain === undefined) return originOf(text);
-  // a label in the place of the `*`, so that the host is parsed as a whole
+  // the `*` is replaced by a label, so that the URL parser accepts the host
   const origin = originOf(`${scheme}://label.${domain}`);
   const isBelowDomain = origin !== null && /^https?:\/\/label\.[^.]+\.[^.]/.test(origin);
   return isBelowDomain ? origin.replace('://label.', wildcard) : null;
@@ -23,14 +23,14 @@ export function parseOrigin(text: string): string | null {
 function originOf(text: string): string | null {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname.includes('*')) return null;
-  // anything but an origin, such as a path or a user name, would make the rest of the URL longer
+  // rejects anything beyond an origin, such as a path or a user name
   return url.href === `${url.origin}/` && /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text) ? url.origin : null;
 }
 
 /**
- * Returns the origin of the page that sent a request, as its `Origin` header says. Browsers leave this header out when a
- * page reads from its own origin (https://fetch.spec.whatwg.org/#append-a-request-origin-header), whose scheme only the
- * proxy before Docket knows: then both are returned. Empty for other requests without the header.
+ * Returns the origin of the page that sent a request, from its `Origin` header. Browsers omit this header when a page
+ * reads from its own origin (https://fetch.spec.whatwg.org/#append-a-request-origin-header). Only the proxy in front of
+ * Docket knows the scheme of that origin, so both schemes are returned. Empty for other requests without the header.
  */
 export function originsOf({ headers }: IncomingMessage): string[] {
   if (headers.origin !== undefined) return [headers.origin];
@@ -59,5 +59,5 @@ export const originsSchema = z
       return z.NEVER;
     }),
   )
-  .max(mostOrigins)
+  .max(maxOrigins)
   .transform((origins) => [...new Set(origins)]);

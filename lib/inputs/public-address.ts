@@ -17,8 +17,8 @@ const privateNetworks: readonly (readonly [string, number])[] = [
 ];
 
 /**
- * Reports whether an IP address, as written by the resolver or the URL parser, is on the public internet. For IPv6,
- * only global unicast is, without the ranges that lead back to IPv4, so no mapped or translated address is.
+ * Reports whether an IP address, as written by the resolver or the URL parser, is on the public internet. Of IPv6, only
+ * global unicast addresses are, without the ranges that embed IPv4 addresses.
  */
 export function isPublicAddress(address: string): boolean {
   if (address.includes(':')) return isPublicV6(address);

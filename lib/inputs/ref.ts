@@ -1,6 +1,6 @@
 export type ParsedRef = { ok: true; ref: string } | { ok: false; problem: string };
 
-const longestRef = 255;
+const maxRefLength = 255;
 // what git-check-ref-format forbids, and every kind of whitespace and invisible character
 const forbiddenCharacters = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}~^:?*[\]\\]/u;
 
@@ -15,7 +15,7 @@ export function parseRef(text: string): ParsedRef {
 
 function problemOf(text: string): string | null {
   if (text.trim() === '') return 'is empty; omit it to use the default branch';
-  if (text.length > longestRef) return `is longer than ${longestRef} characters`;
+  if (text.length > maxRefLength) return `is longer than ${maxRefLength} characters`;
   if (!text.isWellFormed()) return 'contains invalid Unicode';
   if (forbiddenCharacters.test(text)) return 'contains a space, a control character or one of ~ ^ : ? * [ ] \\';
   if (text.startsWith('-')) return 'begins with "-"';

@@ -33,7 +33,7 @@ export type ParsedRepository =
   | { ok: true; kind: 'local'; repository: string; path: string }
   | { ok: false; problem: string };
 
-const longestRepository = 2048;
+const maxRepositoryLength = 2048;
 const httpsPattern = /^https:\/\/([^/]*)(?:\/(.*))?$/is;
 export const authorityPattern = /^(?=.{1,255}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?$/;
 const sshPattern = /^ssh:\/\/([^@/]*)@([^/]*)(?:\/(.*))?$/is;
@@ -52,7 +52,7 @@ export const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 export function parseRepository(text: string, rules: RepositoryRules): ParsedRepository {
   const { allowedHosts, localRoot, mayUseSsh = false } = rules;
   if (text.trim() === '') return refused('is empty');
-  if (text.length > longestRepository) return refused(`is longer than ${longestRepository} characters`);
+  if (text.length > maxRepositoryLength) return refused(`is longer than ${maxRepositoryLength} characters`);
   if (!text.isWellFormed() || invisible.test(text)) return refused('contains a control character');
   if (text.startsWith('/')) return parseLocal(text, localRoot);
   const [, filePath] = filePattern.exec(text) ?? [];
@@ -142,8 +142,8 @@ function decoded(text: string): string | null {
 }
 
 /** Reports whether two canonical addresses are those of one repository. Forges ignore the case of owners and names. */
-export function isSameRepository(one: string, other: string): boolean {
-  return one === other || (!one.startsWith('/') && one.toLowerCase() === other.toLowerCase());
+export function isSameRepository(a: string, b: string): boolean {
+  return a === b || (!a.startsWith('/') && a.toLowerCase() === b.toLowerCase());
 }
 
 /** Returns the full URL of a stored repository: the form that clients see. */

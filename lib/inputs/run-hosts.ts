@@ -19,7 +19,7 @@ export function parseRunHosts(text: string): ParsedRunHosts {
 /** Reports whether a text is the name of a host, optionally with a port: `host` or `host:port`. */
 export function isHostName(entry: string): boolean {
   const [, name = '', port = '443'] = /^([a-z\d](?:[a-z\d.-]*[a-z\d])?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
-  // the parser rewrites every spelling of an IP address but the plain one, which `isIP` detects
+  // the URL parser normalizes every spelling of an IP address to the plain one, which `isIP` detects
   const url = URL.parse(`https://${name}:${port}`);
   return name !== '' && Number(port) > 0 && url?.hostname === name && isIP(name) === 0;
 }

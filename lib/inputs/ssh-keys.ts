@@ -8,9 +8,9 @@ export interface SshServer {
   port: number;
 }
 
-const longestKey = 16_384;
+const maxKeyLength = 16_384;
 const keyPattern = /^-----BEGIN ((?:[A-Z0-9]+ )?PRIVATE KEY)-----\n([A-Za-z0-9+/=\n]+)\n-----END \1-----$/;
-const placePattern = /^ssh:\/\/([A-Za-z0-9_][A-Za-z0-9._-]*)@([a-z0-9.-]+)(?::([0-9]+))?\//;
+const sshAddressPattern = /^ssh:\/\/([A-Za-z0-9_][A-Za-z0-9._-]*)@([a-z0-9.-]+)(?::([0-9]+))?\//;
 const hostPattern = /^(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[A-Za-z0-9][A-Za-z0-9.-]*\]:[1-9][0-9]{0,4})$/;
 const keyTypePattern = /^(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[A-Za-z0-9@.-]{1,60}$/;
 const keyBytesPattern = /^[A-Za-z0-9+/]{40,2000}={0,2}$/;
@@ -18,7 +18,7 @@ const keyBytesPattern = /^[A-Za-z0-9+/]{40,2000}={0,2}$/;
 /** Parses a private key without a passphrase. The result has the line endings that ssh expects. */
 export const sshKeySchema = z
   .string()
-  .max(longestKey, `must have at most ${longestKey} characters`)
+  .max(maxKeyLength, `must have at most ${maxKeyLength} characters`)
   .transform((text, context) => {
     const lines = text.replaceAll('\r\n', '\n').trim();
     const [, label = '', body = ''] = keyPattern.exec(lines) ?? [];
@@ -45,7 +45,7 @@ export const hostKeySchema = z.string().transform((line, context) => {
 
 /** Returns the server of an ssh address; null for every other repository. */
 export function sshServerOf(repository: string): SshServer | null {
-  const [, user, host, port = '22'] = placePattern.exec(repository) ?? [];
+  const [, user, host, port = '22'] = sshAddressPattern.exec(repository) ?? [];
   return user === undefined || host === undefined ? null : { user, host, port: Number(port) };
 }
 

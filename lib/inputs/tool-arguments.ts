@@ -6,7 +6,7 @@ export interface Tool<Shape extends z.ZodRawShape> {
   command: string;
   /** One or two sentences. */
   about: string;
-  /** By name; each is described. One that takes `true` is a flag, any other takes text. */
+  /** By name. An option whose schema takes `true` is a flag; any other takes text. */
   options?: Shape;
   /** Arguments besides the options: their name in the help, and the accepted ones if they are limited. */
   words?: { name: string; known?: readonly string[] };

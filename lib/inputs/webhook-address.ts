@@ -2,18 +2,19 @@ import { isPublicAddress } from './public-address.ts';
 
 export type ParsedWebhookAddress = { ok: true; url: string } | { ok: false; problem: string };
 
-const longestAddress = 2_048;
+const maxAddressLength = 2_048;
 
 /**
  * Validates the address of a receiver: https at a public host, or any host in `allowedHosts` (`host` or `host:port`).
- * The addresses behind a host name are checked when it is connected to. `setting` is the one with the allowed hosts.
+ * The addresses that a host name resolves to are checked when the connection is made. `setting` is the one with the
+ * allowed hosts.
  */
 export function parseWebhookAddress(
   text: string,
   allowedHosts: readonly string[],
   setting = 'DOCKET_WEBHOOK_ALLOWED_HOSTS of the service',
 ): ParsedWebhookAddress {
-  if (text.length > longestAddress) return refused(`must have at most ${longestAddress} characters`);
+  if (text.length > maxAddressLength) return refused(`must have at most ${maxAddressLength} characters`);
   if (!URL.canParse(text)) return refused('must be an https:// address');
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('must be an https:// address');

@@ -29,18 +29,18 @@ export function scopeOf(address: string): WebsiteScope {
   return { start, folder };
 }
 
-const longestUrl = 1_000;
-const deepest = 20;
+const maxUrlLength = 1_000;
+const maxDepth = 20;
 
 /**
  * Returns the address of a page within a scope, without its fragment; null outside of it. Addresses with a query are
  * outside: calendars and filters make endlessly many.
  */
 export function withinScope(text: string, { start, folder }: WebsiteScope): string | null {
-  const url = text.length > longestUrl ? null : URL.parse(text);
+  const url = text.length > maxUrlLength ? null : URL.parse(text);
   if (url === null || url.origin !== start.origin || url.search !== '' || url.username !== '' || url.password !== '')
     return null;
   url.hash = '';
   const isInside = url.pathname.startsWith(folder) || `${url.pathname}/` === folder;
-  return isInside && url.pathname.split('/').length <= deepest && url.href.length <= longestUrl ? url.href : null;
+  return isInside && url.pathname.split('/').length <= maxDepth && url.href.length <= maxUrlLength ? url.href : null;
 }

@@ -5,37 +5,40 @@ const load = createRequire(import.meta.url);
 
 export interface YamlRules {
   /** Largest number of values that aliases may stand for; 0 to refuse aliases. */
-  mostAliases: number;
+  maxAliases: number;
   /** Resolves the key `<<`. */
   merge?: boolean;
-  /** Key of the text's map below which numbers and booleans are texts, as they were written: 3.10 is not 3.1. */
+  /** Top-level key below which numbers and booleans are read as texts, as they were written: 3.10 is not 3.1. */
   textsBelow?: string;
-  /** Returns what a map may have only once; undefined for a key that may be repeated. By default, each key. */
+  /**
+   * Returns the identity of a key, which a map may have only once; undefined for a key that may be repeated. By
+   * default, the key itself.
+   */
   onceOf?(key: unknown): unknown;
 }
 
 /** Deepest nesting within one line; nesting by indentation is limited by the size of the text. */
-const deepest = 100;
+const maxDepth = 100;
 
 /**
  * Parses a YAML text and returns its value. A key must be a single value: the parser writes a key that is a map or a list out again at
  * every level, which takes minutes for a thousand characters. Throws SyntaxError, whose message is the end of a sentence about the text.
  */
 export function readYaml(text: string, rules: YamlRules): unknown {
-  const { mostAliases, merge = false, textsBelow, onceOf = (key) => key } = rules;
+  const { maxAliases, merge = false, textsBelow, onceOf = (key) => key } = rules;
   const { isNode, isScalar, Lexer, parseDocument, visit }: typeof import('yaml') = load('yaml');
   const refuse = (problem: string): never => {
     throw new SyntaxError(problem);
   };
   // the parser calls itself at every level
-  if (depthOf(new Lexer().lex(text)) > deepest) refuse('is nested too deeply');
+  if (depthOf(new Lexer().lex(text)) > maxDepth) refuse('is nested too deeply');
   try {
-    // keys are compared below, because the parser compares each with all others
+    // keys are compared below, because the parser's own check takes quadratic time
     const document = parseDocument(text, { merge, prettyErrors: false, uniqueKeys: false });
     const [error] = document.errors;
     if (error !== undefined) refuse(`is not YAML: ${error.message}`);
     visit(document, {
-      Alias: () => void (mostAliases === 0 && refuse('has an alias (*name), which is not supported')),
+      Alias: () => void (maxAliases === 0 && refuse('has an alias (*name), which is not supported')),
       Map(_key, { items }) {
         const found = new Set();
         for (const { key } of items) {
@@ -55,14 +58,14 @@ export function readYaml(text: string, rules: YamlRules): unknown {
         },
       });
     }
-    return document.toJS({ maxAliasCount: mostAliases });
+    return document.toJS({ maxAliasCount: maxAliases });
   } catch (error) {
     if (error instanceof ReferenceError) return refuse('has an alias without an anchor, or too many aliases');
     throw error;
   }
 }
 
-/** Returns how deep brackets and what begins in one line are nested. */
+/** Returns how deep brackets, and collections that start on one line, are nested. */
 function depthOf(tokens: Iterable<string>): number {
   let [brackets, begun, most] = [0, 0, 0];
   for (const token of tokens) {

@@ -13,14 +13,14 @@ export interface EgressOptions {
   resolve?: Resolve;
 }
 
-/** An answer has more bytes or values than may be read. */
+/** A response exceeds the limit of bytes or values. */
 export class AnswerLimitError extends Error {
   override name = 'AnswerLimitError';
 }
 
 const answerTimeoutMs = 30_000;
-const longestAnswer = 8 * 1024 * 1024;
-const answerLimits = { deepest: 64, mostValues: 50_000 };
+const maxAnswerLength = 8 * 1024 * 1024;
+const answerLimits = { maxDepth: 64, maxValues: 50_000 };
 const withoutBody = new Set([204, 205, 304]);
 
 export type Egress = ReturnType<typeof createEgress>;
@@ -38,7 +38,10 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
     return publicLookup;
   }
 
-  /** Returns a response from the checked addresses as it arrives, over its own connection. Follows no redirects. */
+  /**
+   * Connects to the checked addresses only, over a separate connection, and returns the response as a stream. Follows
+   * no redirects.
+   */
   async function request(
     address: URL,
     { method = 'GET', headers, body, signal }: RequestInit & { signal: AbortSignal },
@@ -87,7 +90,7 @@ async function responseOf(response: IncomingMessage): Promise<Response> {
     const bytes = Buffer.from(chunk);
     chunks.push(bytes);
     size += bytes.length;
-    if (size > longestAnswer) throw new AnswerLimitError('The answer is too long.');
+    if (size > maxAnswerLength) throw new AnswerLimitError('The answer is too long.');
     const problem = scan(bytes);
     if (problem !== null) throw new AnswerLimitError(`The answer ${problem}.`);
   }

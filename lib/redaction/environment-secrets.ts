@@ -1,5 +1,5 @@
 const namedLikeSecrets = /(?:KEY|KEYS|TOKEN|SECRET|PASSWORD|PEPPER|HEADERS)$/;
-const shortest = 8;
+const minLength = 8;
 
 /** Returns the secret values in a process's environment: variables with secret names, and passwords in addresses. */
 export function secretsOfEnvironment(env: NodeJS.ProcessEnv): string[] {
@@ -8,7 +8,7 @@ export function secretsOfEnvironment(env: NodeJS.ProcessEnv): string[] {
     const password = URL.parse(value)?.password ?? '';
     return password === '' ? [] : [password, decoded(password)];
   });
-  return [...new Set(values.map((value) => value.trim()))].filter((value) => value.length >= shortest);
+  return [...new Set(values.map((value) => value.trim()))].filter((value) => value.length >= minLength);
 }
 
 function decoded(text: string): string {

@@ -1,17 +1,17 @@
 /** Shorter values are words, not secrets: redacting them would corrupt ordinary text. */
-const shortestSecret = 6;
-/** Number of characters at either end that identify a long random secret when the rest was truncated. */
+const minSecretLength = 6;
+/** Number of characters at either end that still identify a long random secret when the rest is cut off. */
 const knownPart = 12;
 const longEnoughForParts = 2 * knownPart;
-/** Parts of longer values, such as private keys, are not random text. */
+/** Longer values, such as private keys, begin and end with text that is not random. */
 const tooLongForParts = 400;
 /** For longer values, fragments from any position are searched for: see `createFragmentSearch`. */
-export const longestPart = 100;
+export const maxPartLength = 100;
 
-/** A written form of a secret, without the characters that may separate its own. */
+/** An encoding of a secret, without separators. */
 export interface SecretForm {
   text: string;
-  /** A part stands for all of the secret that follows it, or precedes it. */
+  /** For a part: whether the rest of the secret follows it or precedes it. */
   partOf?: { whole: string; end: 'head' | 'tail' };
 }
 
@@ -29,7 +29,7 @@ export function compact(text: string): string {
 
 /** Returns the forms in which a secret is searched for: plain, encoded, reversed, and truncated at either end. */
 export function formsOf(secret: string): SecretForm[] {
-  if (secret.length < shortestSecret) return [];
+  if (secret.length < minSecretLength) return [];
   const base64 = base64Cores(secret);
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
@@ -49,7 +49,7 @@ export function formsOf(secret: string): SecretForm[] {
     ...base64,
     ...base64.map((core) => core.replaceAll('+', '-').replaceAll('/', '_')),
   ];
-  const whole = [...new Set(texts.map(compact))].filter(({ length }) => length >= shortestSecret);
+  const whole = [...new Set(texts.map(compact))].filter(({ length }) => length >= minSecretLength);
   return [...whole.map((text) => ({ text })), ...partsOf(compact(secret))];
 }
 

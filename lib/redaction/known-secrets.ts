@@ -15,7 +15,7 @@ export interface SecretMasks {
   maskInput(text: string): string;
 }
 
-/** Secrets that do not change any more, with their masks. */
+/** A fixed set of secrets, with its masks. */
 export interface MaskedSecrets extends SecretMasks {
   readonly values: readonly string[];
 }
@@ -29,7 +29,7 @@ export interface KnownSecrets extends SecretMasks {
   add(secret: string): void;
   /** Adds secrets of a project. From then on, the current work knows everything that was ever added for this project. */
   learn(projectId: string, secrets: readonly string[]): void;
-  /** Runs work that knows the secrets of no project before it calls `learn`. */
+  /** Runs work that knows no project's secrets until it calls `learn`. */
   during<Result>(work: () => Result): Result;
   /** Returns the secrets that the current work knows so far, for callbacks that may run outside of it. */
   here(): MaskedSecrets;

@@ -1,6 +1,6 @@
 /** Unicode line ends, and the control characters that JSON leaves unescaped: terminals act on some of them. */
 const unescaped = /[\u007f-\u009f\u2028\u2029]/g;
-/** Also matches changes of writing direction, because they display words in another order. */
+/** Also matches characters that change the writing direction, because they display words in another order. */
 const controls = /(?!\t)[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Returns a filter for JSON log lines: it redacts secrets and keeps each line a single line of plain text. */

@@ -11,7 +11,7 @@ const harmlessLength = 3;
 const contextLength = 12;
 
 /** Matches the beginning of anything shaped like a credential. */
-const shapeBegin =
+const shapeStart =
   /svc_|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|whsec_|sk[-_]|AIza|AKIA|ASIA|xox[abeprs]-|eyJ|https?:\/\//i;
 /** Matches a run of characters that is encoded or random rather than a word. */
 const noWord = /[\d+=_]|[a-z][A-Z]/;
@@ -26,7 +26,7 @@ export type StreamRedactor = ReturnType<typeof createStreamRedactor>;
  * held back until enough of it has arrived to decide.
  */
 export function createStreamRedactor({ redact, values }: StreamRedactorDeps) {
-  const beginOfSecret = createSecretSearch(values);
+  const startOfSecret = createSecretSearch(values);
   let held = '';
   let context = '';
 
@@ -44,7 +44,7 @@ export function createStreamRedactor({ redact, values }: StreamRedactorDeps) {
     push(text: string): string {
       held += text;
       const seen = context + held;
-      const openAt = [beginOfSecret(seen), beginOfToken(seen), beginOfSplitToken(seen), beginOfPrivateKey(seen)];
+      const openAt = [startOfSecret(seen), startOfToken(seen), startOfSplitToken(seen), startOfPrivateKey(seen)];
       const cut = Math.max(0, Math.min(...openAt) - context.length);
       const shown = show(held.slice(0, cut));
       held = held.slice(cut);
@@ -63,34 +63,34 @@ export function createStreamRedactor({ redact, values }: StreamRedactorDeps) {
  * Returns where the last token begins if it may continue as a credential. Runs in linear time: the text may be long and
  * hostile.
  */
-function beginOfToken(text: string): number {
-  let begin = text.length;
-  while (begin > 0 && !/\s/.test(text.charAt(begin - 1))) begin -= 1;
-  const scheme = /\b(?:Bearer|Basic)\s+$/i.exec(text.slice(Math.max(0, begin - 32), begin));
-  if (scheme !== null) return begin - scheme[0].length;
-  const token = text.slice(begin);
-  const shape = token.search(shapeBegin);
-  if (shape !== -1) return begin + shape;
-  return token.length >= runLength && noWord.test(token) ? begin : text.length;
+function startOfToken(text: string): number {
+  let start = text.length;
+  while (start > 0 && !/\s/.test(text.charAt(start - 1))) start -= 1;
+  const scheme = /\b(?:Bearer|Basic)\s+$/i.exec(text.slice(Math.max(0, start - 32), start));
+  if (scheme !== null) return start - scheme[0].length;
+  const token = text.slice(start);
+  const shape = token.search(shapeStart);
+  if (shape !== -1) return start + shape;
+  return token.length >= runLength && noWord.test(token) ? start : text.length;
 }
 
-function beginOfPrivateKey(text: string): number {
-  let begin = text.indexOf('-----BEGIN');
-  while (begin !== -1) {
-    const end = /-----END[^-]*-----/.exec(text.slice(begin));
-    if (end === null) return begin;
-    begin = text.indexOf('-----BEGIN', begin + end.index + end[0].length);
+function startOfPrivateKey(text: string): number {
+  let start = text.indexOf('-----BEGIN');
+  while (start !== -1) {
+    const end = /-----END[^-]*-----/.exec(text.slice(start));
+    if (end === null) return start;
+    start = text.indexOf('-----BEGIN', start + end.index + end[0].length);
   }
   return text.length;
 }
 
 /** Returns where a token of a fixed length may continue after a line break. */
-function beginOfSplitToken(text: string): number {
+function startOfSplitToken(text: string): number {
   const end = text.slice(-splitTokenLength);
-  const begin = end.search(
+  const start = end.search(
     /(?:svc_(?:dsc_)?|gh[pousr]_|github_pat_|glpat-|AKIA)(?:[0-9A-Za-z_-]|[ \t]?\r?\n[ \t\r\n]*(?![ \t\r\n])|\\[nr])*$/,
   );
-  return begin === -1 ? text.length : text.length - end.length + begin;
+  return start === -1 ? text.length : text.length - end.length + start;
 }
 
 /**

@@ -1,14 +1,14 @@
-import { base64Cores, longestPart } from './known-forms.ts';
+import { base64Cores, maxPartLength } from './known-forms.ts';
 
 /** Minimum length of a fragment. A line of a private key is longer in every encoding. */
-const shortestFragment = 40;
+const minFragmentLength = 40;
 /** Half of a fragment, so that any fragment of a form contains at least one whole block of that form. */
-const blockLength = shortestFragment / 2;
+const blockLength = minFragmentLength / 2;
 /** Maximum number of forms per block. Forms of one secret share blocks; a more frequent block is not random text. */
-const mostAlike = 4;
-const runs = new RegExp(`[A-Za-z0-9+/=_%-]{${shortestFragment},}`, 'g');
+const maxAlike = 4;
+const runs = new RegExp(`[A-Za-z0-9+/=_%-]{${minFragmentLength},}`, 'g');
 
-/** Where in which form of a secret a block stands. */
+/** A form of a secret, and the position of a block in it. */
 interface Block {
   form: string;
   at: number;
@@ -24,12 +24,12 @@ type Range = [number, number];
  */
 export function createFragmentSearch(secrets: readonly string[]): (text: string) => Range[] {
   const blocks = new Map<string, Block[]>();
-  for (const form of secrets.filter(({ length }) => length > longestPart).flatMap(formsOfLong)) {
+  for (const form of secrets.filter(({ length }) => length > maxPartLength).flatMap(formsOfLong)) {
     for (let at = 0; at + blockLength <= form.length; at += blockLength) {
       const text = form.slice(at, at + blockLength);
       const others = blocks.get(text);
       if (others === undefined) blocks.set(text, [{ form, at }]);
-      else if (others.length < mostAlike) others.push({ form, at });
+      else if (others.length < maxAlike) others.push({ form, at });
     }
   }
   if (blocks.size === 0) return () => [];
@@ -41,7 +41,7 @@ export function createFragmentSearch(secrets: readonly string[]): (text: string)
         // forms share fragments: each is tried, and the matches may overlap
         for (const block of blocks.get(run.slice(at, at + blockLength)) ?? []) {
           const [from, to] = grown(run, at, block);
-          if (to - from >= shortestFragment) ranges.push([index + from, index + to]);
+          if (to - from >= minFragmentLength) ranges.push([index + from, index + to]);
         }
       }
     }
@@ -52,8 +52,8 @@ export function createFragmentSearch(secrets: readonly string[]): (text: string)
 /** Returns the range around a block in which the text equals the form, within a limit: other blocks cover the rest. */
 function grown(run: string, begin: number, { form, at }: Block): Range {
   const [most, room] = [
-    Math.min(begin, at, shortestFragment),
-    Math.min(run.length - begin, form.length - at, 2 * shortestFragment),
+    Math.min(begin, at, minFragmentLength),
+    Math.min(run.length - begin, form.length - at, 2 * minFragmentLength),
   ];
   let before = 0;
   while (before < most && run[begin - before - 1] === form[at - before - 1]) before += 1;

@@ -133,9 +133,9 @@ export function openTemporalCredentials(
   let current = readTemporalCredentials(settings);
   const listeners = new Set<(credentials: TemporalCredentials) => void>();
   const hasFiles = Object.values(settings.files).some((file) => file !== null);
-  const timer = hasFiles ? setInterval(look, everyMs).unref() : undefined;
+  const timer = hasFiles ? setInterval(check, everyMs).unref() : undefined;
 
-  function look(): void {
+  function check(): void {
     try {
       const next = readTemporalCredentials(settings);
       if (isDeepStrictEqual(next, current)) return;

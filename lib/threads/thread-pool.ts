@@ -1,5 +1,5 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads';
-import { createFairLine, ThreadQueueError } from './fair-line.ts';
+import { createFairQueue, ThreadQueueError } from './fair-queue.ts';
 
 /** Response of a thread of a pool to a request. */
 export type PoolAnswer<Result = unknown> = { result: Result } | { error: Error };
@@ -38,14 +38,14 @@ interface Thread {
 /** Creates threads that stay, for requests too small for a thread of their own. They start when needed. */
 export function createThreadPool({
   script,
-  threads: most,
+  threads: maxThreads,
   waiting,
   deadlineMs,
   ahead = 0,
   resourceLimits,
 }: ThreadPoolOptions) {
   const threads = new Set<Thread>();
-  const line = createFairLine<Request>(waiting);
+  const queue = createFairQueue<Request>(waiting);
 
   function start(): Thread {
     const thread: Thread = { worker: new Worker(script, { resourceLimits }), sent: [] };
@@ -62,7 +62,7 @@ export function createThreadPool({
       const [failed, ...others] = thread.sent;
       thread.sent = [];
       failed?.reject(error);
-      for (const other of others) if (!other.isAbandoned) line.add(other);
+      for (const other of others) if (!other.isAbandoned) queue.add(other);
       dispatch();
     };
     thread.worker.on('error', fail);
@@ -73,14 +73,14 @@ export function createThreadPool({
   /** Returns an idle or a new thread, else the one with the fewest requests; null when all have enough. */
   function nextThread(): Thread | null {
     const [idlest] = [...threads].sort((a, b) => a.sent.length - b.sent.length);
-    if (threads.size < most && idlest?.sent.length !== 0) return start();
+    if (threads.size < maxThreads && idlest?.sent.length !== 0) return start();
     return idlest !== undefined && idlest.sent.length <= ahead ? idlest : null;
   }
 
   function dispatch(): void {
-    while (line.size > 0) {
+    while (queue.size > 0) {
       const thread = nextThread();
-      const request = thread === null ? undefined : line.take();
+      const request = thread === null ? undefined : queue.take();
       if (thread === null || request === undefined) return;
       thread.sent.push(request);
       thread.worker.postMessage(request.message);
@@ -89,7 +89,7 @@ export function createThreadPool({
 
   function abandon(request: Request): void {
     request.isAbandoned = true;
-    line.remove(request);
+    queue.remove(request);
   }
 
   return {
@@ -104,7 +104,7 @@ export function createThreadPool({
       signal.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       const request: Request = { message, holder, isAbandoned: false, resolve, reject };
-      line.add(request);
+      queue.add(request);
       dispatch();
       const onAbort = () => {
         abandon(request);

@@ -1,6 +1,6 @@
 import { runInThread, type ThreadTask } from './run-in-thread.ts';
-import { ThreadQueueError } from './fair-line.ts';
-import { createTurns } from './turns.ts';
+import { ThreadQueueError } from './fair-queue.ts';
+import { createFairSemaphore } from './fair-semaphore.ts';
 
 export interface ThreadQueueLimits {
   /** Largest number of concurrent threads. */
@@ -23,13 +23,13 @@ export type ThreadQueue = ReturnType<typeof createThreadQueue>;
  * turns.
  */
 export function createThreadQueue({ atOnce, waiting, deadlineMs, heapMb }: ThreadQueueLimits) {
-  const turns = createTurns(atOnce, waiting);
+  const semaphore = createFairSemaphore(atOnce, waiting);
   return {
     /** Runs a task of an organization as soon as its turn comes. Throws ThreadQueueError. */
     async run<Data, Answer>({ organizationId, ...task }: QueuedTask<Data>): Promise<Answer> {
       const signal = AbortSignal.timeout(deadlineMs);
       try {
-        return await turns.run(
+        return await semaphore.run(
           () => runInThread({ ...task, signal, resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
           organizationId,
         );

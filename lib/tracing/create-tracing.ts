@@ -26,7 +26,7 @@ import { givenIds } from './turn-trace.ts';
 
 /** Longest time that an unreachable collector delays the end of a process. */
 const exportTimeoutMs = 5_000;
-const longestText = 100_000;
+const maxTextLength = 100_000;
 
 /** Creates the SDK's parts, with redaction before the exporter and the ids of turns instead of random ones. */
 export function createTracing({
@@ -76,7 +76,7 @@ function redacting(
 ): SpanExporter {
   let isFailing = false;
   // truncated after redaction: half a secret would not be recognized
-  const clean = (text: string) => redact(text).slice(0, longestText);
+  const clean = (text: string) => redact(text).slice(0, maxTextLength);
   return {
     export(spans, done) {
       const cleaned = spans.map((span) => cleanedSpan(span, clean));

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 
-const longestFile = 10 * 1024 * 1024;
+const maxFileBytes = 10 * 1024 * 1024;
 
 /** Opens a file for appending lines. When it grows too long, it is renamed to `<file>.1` and a new file is started. */
 export function openLogFile(file: string) {
@@ -8,7 +8,7 @@ export function openLogFile(file: string) {
   let size = fstatSync(descriptor).size;
   let isOpen = true;
 
-  function beginAnew(): void {
+  function startNewFile(): void {
     if (existsSync(file)) renameSync(file, `${file}.1`);
     const next = openSync(file, 'a', 0o600);
     closeSync(descriptor);
@@ -24,7 +24,7 @@ export function openLogFile(file: string) {
     write(line: string): void {
       if (!isOpen) return; // a process may write until it exits
       try {
-        if (size > longestFile) beginAnew();
+        if (size > maxFileBytes) startNewFile();
         size += writeSync(descriptor, `${line}\n`);
       } catch {
         // dropped

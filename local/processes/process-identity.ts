@@ -75,12 +75,12 @@ export async function endProcess(
   const isGone = async () => own === null || (await identityOf(pid)) !== own;
   if (await isGone()) return;
   sendSignal(pid, signal);
-  if (await holdsWithin(isGone, timeoutMs)) return;
+  if (await becomesTrue(isGone, timeoutMs)) return;
   if (!sendSignal(-pid, 'SIGKILL')) sendSignal(pid, 'SIGKILL');
-  if (!(await holdsWithin(isGone, 10_000))) throw new Error(`The process ${pid} is still running after SIGKILL.`);
+  if (!(await becomesTrue(isGone, 10_000))) throw new Error(`The process ${pid} is still running after SIGKILL.`);
 }
 
-async function holdsWithin(condition: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {
+async function becomesTrue(condition: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     if (await condition()) return true;

@@ -28,7 +28,7 @@ export interface RunningProcess {
 }
 
 const keptLines = 12;
-const longestLine = 4_000;
+const maxLineLength = 4_000;
 
 /** Starts a process as the leader of its own group, so that Ctrl-C in the terminal reaches only its supervisor. */
 export async function spawnProcess(spec: ProcessCommand, onLine: (line: string) => void): Promise<RunningProcess> {
@@ -72,5 +72,5 @@ export async function spawnProcess(spec: ProcessCommand, onLine: (line: string) 
 }
 
 function eachLine(stream: Readable, onLine: (line: string) => void): void {
-  createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => onLine(line.slice(0, longestLine)));
+  createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => onLine(line.slice(0, maxLineLength)));
 }

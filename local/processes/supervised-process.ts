@@ -28,9 +28,9 @@ export interface SupervisorHooks {
   onLine?(line: string): void;
   /** Called with each new process id, before the process is ready, and with null when it has ended. */
   onPid?(pid: number | null): Promise<void> | void;
-  /** Delay before the first restart. It doubles up to `longestBackOffMs`. */
+  /** Delay before the first restart. It doubles up to `maxBackOffMs`. */
   backOffMs?: number;
-  longestBackOffMs?: number;
+  maxBackOffMs?: number;
   /** Uptime after which a process that exits is restarted at once. */
   steadyMs?: number;
   /** Cancels the first start when it aborts. After that, dispose of the process to end it. */
@@ -46,7 +46,7 @@ export type SupervisedProcess = Awaited<ReturnType<typeof superviseProcess>>;
  * Throws StartError with its last output when the first start fails.
  */
 export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks) {
-  const { log, backOffMs = 250, longestBackOffMs = 10_000, steadyMs = 5_000, attempts = 1 } = hooks;
+  const { log, backOffMs = 250, maxBackOffMs = 10_000, steadyMs = 5_000, attempts = 1 } = hooks;
   const stopping = new AbortController();
   let running: RunningProcess | null = null;
   let isRestartWanted = false;
@@ -103,7 +103,7 @@ export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks
       } else {
         if (reason !== '') log(`${spec.name} ${reason}; restarting in ${wait / 1000} s`);
         await sleep(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
-        wait = Math.min(Math.max(wait * 2, backOffMs), longestBackOffMs);
+        wait = Math.min(Math.max(wait * 2, backOffMs), maxBackOffMs);
         if (stopping.signal.aborted) return;
       }
       try {

@@ -8,8 +8,8 @@ import { megabytes, showProgress, type Output } from './terminal.ts';
 import { codeOf } from '../../lib/error-code.ts';
 
 /** Far larger than any program that is downloaded. */
-const mostFileBytes = 500_000_000;
-const mostJsonBytes = 1_000_000;
+const maxFileBytes = 500_000_000;
+const maxJsonBytes = 1_000_000;
 const totalMs = 20 * 60_000;
 
 export interface DownloadContext extends Output {
@@ -30,7 +30,7 @@ export function mayDownload(env: NodeJS.ProcessEnv): boolean {
 export async function downloadJson(url: string, context: DownloadContext): Promise<unknown> {
   return receive(url, context, async ({ body }) => {
     const chunks: Uint8Array[] = [];
-    for await (const chunk of limited(body ?? [], mostJsonBytes)) chunks.push(chunk);
+    for await (const chunk of limited(body ?? [], maxJsonBytes)) chunks.push(chunk);
     return JSON.parse(Buffer.concat(chunks).toString());
   });
 }
@@ -49,7 +49,7 @@ export async function downloadFile(
     }));
     const hash = createHash('sha256');
     const counted = async function* (body: AsyncIterable<Uint8Array>) {
-      for await (const chunk of limited(body, mostFileBytes)) {
+      for await (const chunk of limited(body, maxFileBytes)) {
         received += chunk.length;
         hash.update(chunk);
         yield chunk;
@@ -60,11 +60,11 @@ export async function downloadFile(
   });
 }
 
-async function* limited(body: AsyncIterable<Uint8Array> | Uint8Array[], mostBytes: number): AsyncGenerator<Uint8Array> {
+async function* limited(body: AsyncIterable<Uint8Array> | Uint8Array[], maxBytes: number): AsyncGenerator<Uint8Array> {
   let received = 0;
   for await (const chunk of body) {
     received += chunk.length;
-    if (received > mostBytes) throw new StartError(`it is larger than ${megabytes(mostBytes)}`);
+    if (received > maxBytes) throw new StartError(`it is larger than ${megabytes(maxBytes)}`);
     yield chunk;
   }
 }

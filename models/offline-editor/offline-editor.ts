@@ -53,7 +53,7 @@ function announcementOf(calls: ToolCall[]): string {
   return `Now I ${steps.join(', ')}${calls.length > 3 ? ` and ${calls.length - 3} more` : ''}.`;
 }
 
-const longestSummary = 15_000;
+const maxSummaryLength = 15_000;
 
 function reportOf({ tasks, unknown }: ReturnType<typeof workOf>, hindrance: string) {
   const lines = tasks.map(({ words, isDone, calls, note }) => {
@@ -69,7 +69,7 @@ function reportOf({ tasks, unknown }: ReturnType<typeof workOf>, hindrance: stri
   const done = tasks.filter(({ isDone }) => isDone).map(({ words }) => words);
   const begun = tasks.find(({ isDone, isBegun }) => isBegun && !isDone);
   const complete = done.length === tasks.length && unknown.length === 0;
-  const summary = lines.join('\n').slice(0, longestSummary).toWellFormed();
+  const summary = lines.join('\n').slice(0, maxSummaryLength).toWellFormed();
   return { title: titleOf(done, begun?.words), summary, complete };
 }
 

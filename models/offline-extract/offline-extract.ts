@@ -11,7 +11,7 @@ export const extractName = 'offline/extract';
 /** The model's answer when the passages do not answer the question. */
 const notFoundSentence = 'I could not find this in the documentation.';
 
-const mostQuoted = 3;
+const maxQuoted = 3;
 /** Minimum score of a further passage, relative to the first one: lower on the same page, where they belong together. */
 const nearOnSamePage = 0.82;
 const nearElsewhere = 0.93;
@@ -68,7 +68,7 @@ function quotedPassages({ question, query, passages, weakScore }: GroundedQuesti
     first ??= passage;
     quoted.push(passage);
   }
-  return quoted.slice(0, mostQuoted);
+  return quoted.slice(0, maxQuoted);
 }
 
 /** Sorts the passages that score about as high as the first by how many terms a single unit of them contains. */

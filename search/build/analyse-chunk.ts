@@ -14,7 +14,7 @@ export interface ChunkTerms {
   code: string[];
 }
 
-const mostRepeats = 3;
+const maxRepeats = 3;
 const codeSpans = /(`{1,3})([^`]{1,300})\1/g;
 
 /**
@@ -31,7 +31,7 @@ export function analyseChunk(page: SourcePage, chunk: Chunk, isFirst: boolean): 
   const codeTerms: string[] = [];
   const add = (term: string) => {
     const repeats = identifiers.get(term) ?? 0;
-    if (repeats < mostRepeats) codeTerms.push(term);
+    if (repeats < maxRepeats) codeTerms.push(term);
     identifiers.set(term, repeats + 1);
   };
   const addAll = (source: string, inCode: boolean) => {

@@ -22,7 +22,7 @@ interface HashedPage {
   hash: string;
   order: number | null;
   language: string;
-  /** Null if the previous artifact contains it. */
+  /** Null if the page is taken over from the previous artifact. */
   page: SourcePage | null;
 }
 
@@ -38,11 +38,11 @@ interface BuildOptions {
   navigation?: string;
   /** End of the published addresses of all pages, such as `.html`. */
   suffix?: string;
-  /** Some pages exist only in the previous artifact, so it is changed however much differs. */
+  /** Some pages exist only in the previous artifact, so it is updated even if most pages differ. */
   isLasting?: boolean;
 }
 
-const largestChange = 0.2;
+const maxChangeShare = 0.2;
 
 /**
  * Builds an artifact at `file`, reusing unchanged pages of `previousFile` if given. Hidden pages are excluded. Throws
@@ -122,7 +122,7 @@ function planChange(wanted: HashedPage[], previousFile: string, isLasting: boole
     for (const { path, hash } of wanted) if (known.get(path)?.hash === hash) known.delete(path);
     const removed = [...known.values()].map(({ id }) => id);
     const drift = Number(readMeta(database, 'drift')) + Math.max(added.length, removed.length);
-    return !isLasting && drift > Math.max(2, wanted.length * largestChange) ? null : { added, removed };
+    return !isLasting && drift > Math.max(2, wanted.length * maxChangeShare) ? null : { added, removed };
   } catch {
     return null;
   }
@@ -232,7 +232,10 @@ function mainLanguage(pages: HashedPage[]): string {
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[0] ?? 'en';
 }
 
-/** Returns the version that has no folder of its name, else the first of the navigation; empty when no page has one. */
+/**
+ * Returns the site's main version: the one without a folder of its own, else the first in the navigation. Empty if no
+ * page has a version.
+ */
 function mainVersion(database: DatabaseSync): string {
   const row = database
     .prepare(
@@ -252,7 +255,7 @@ function readMeta(database: DatabaseSync, key: string): string | null {
   return row === undefined ? null : String(row.value);
 }
 
-/** Writes the values, and the number of passages: counting them takes too long for a process that opens the index. */
+/** Writes the values and the number of passages, because counting these whenever the index is opened takes too long. */
 function writeMeta(database: DatabaseSync, facts: Record<string, string>): void {
   const values = { ...facts, passages: String(countChunks(database)) };
   const write = database.prepare(

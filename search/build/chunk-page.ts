@@ -6,7 +6,7 @@ export interface Chunk {
   /** The passage is `content.slice(start, end)` of the page. */
   start: number;
   end: number;
-  /** Text to repeat around it where a block was split: a fence, or the head of a table. */
+  /** Text to repeat before and after it if a block was split: a fence, or the head of a table. */
   before: string;
   after: string;
   anchor: string | null;
@@ -16,7 +16,7 @@ export interface Chunk {
 
 export interface ChunkedPage {
   chunks: Chunk[];
-  /** Everything inside the page that a link may point to. */
+  /** Anchors in the page that links may point to. */
   anchors: string[];
 }
 
@@ -36,13 +36,13 @@ interface Block {
 }
 
 const wantedLength = 1200;
-const longestChunk = 2000;
+const maxChunkLength = 2000;
 const tinySection = 80;
-/** Code is split only when it is longer. */
-const longestCode = 6000;
-const longestFrame = 600;
-const longestLine = 10_000;
-const mostChunks = 20_000;
+/** Longer code is split. */
+const maxCodeLength = 6000;
+const maxFrameLength = 600;
+const maxLineLength = 10_000;
+const maxChunks = 20_000;
 const tableMark = /^ *(?:\| *)?(?::?-{2,}:? *\| *)+(?::?-{2,}:? *)?$/;
 const setextMark = /^ {0,3}(=+|-{2,})[ \t]*$/;
 
@@ -53,11 +53,11 @@ const setextMark = /^ {0,3}(=+|-{2,})[ \t]*$/;
 export function chunkPage(content: string, title: string): ChunkedPage {
   const { sections, anchors } = sectionsOf(content, title);
   const chunks = joinTiny(content, sections)
-    .slice(0, mostChunks)
+    .slice(0, maxChunks)
     .flatMap((section) => splitLong(content, section))
-    .slice(0, mostChunks);
+    .slice(0, maxChunks);
   if (chunks.length === 0) chunks.push({ start: 0, end: 0, ...unframed, anchor: null, headings: [] });
-  return { chunks, anchors: anchors.slice(0, mostChunks) };
+  return { chunks, anchors: anchors.slice(0, maxChunks) };
 }
 
 function sectionsOf(content: string, title: string): { sections: Section[]; anchors: string[] } {
@@ -109,7 +109,8 @@ function sectionsOf(content: string, title: string): { sections: Section[]; anch
       if (isInFence) section.blocks.push(fenceAt(content, line));
       else if (line.kind === 'fence') endBlock(section.blocks, line);
     } else if (line.kind === 'text') {
-      for (const id of idsIn(content.slice(line.start, Math.min(line.end, line.start + longestLine)))) anchors.add(id);
+      for (const id of idsIn(content.slice(line.start, Math.min(line.end, line.start + maxLineLength))))
+        anchors.add(id);
       if (before?.kind === 'text') addTableRow(content, section.blocks, { line, before });
     }
     before = level > 0 ? null : line;
@@ -121,7 +122,7 @@ function sectionsOf(content: string, title: string): { sections: Section[]; anch
 const unframed = { before: '', after: '' };
 
 function fenceAt(content: string, line: MarkdownLine): Block {
-  const opening = content.slice(line.start, Math.min(line.end, line.start + longestFrame));
+  const opening = content.slice(line.start, Math.min(line.end, line.start + maxFrameLength));
   const mark = /`{3,}|~{3,}/.exec(opening)?.[0] ?? '```';
   return { start: line.start, end: Infinity, before: `${opening}\n`, after: `\n${mark}` };
 }
@@ -131,7 +132,7 @@ function endBlock(blocks: Block[], line: MarkdownLine): void {
   if (open !== undefined) open.end = line.end;
 }
 
-/** Extends the table that a line continues, or begins one at its second line. */
+/** Extends the table that a line continues, or starts one when it reads the table's second line. */
 function addTableRow(
   content: string,
   blocks: Block[],
@@ -140,7 +141,7 @@ function addTableRow(
   const last = blocks.at(-1);
   if (last?.end === before.end && last.after === '') {
     last.end = line.end;
-  } else if (line.end - before.start <= longestFrame && tableMark.test(content.slice(line.start, line.end))) {
+  } else if (line.end - before.start <= maxFrameLength && tableMark.test(content.slice(line.start, line.end))) {
     blocks.push({
       start: before.start,
       end: line.end,
@@ -185,8 +186,8 @@ function isBlank(code: number): boolean {
 }
 
 /**
- * Joins a section of a few words with the deeper section after it. A section without text is dropped unless it is all
- * there is below its heading.
+ * Joins a section of a few words with its first subsection. A section without text is dropped unless its heading has no
+ * subsections either.
  */
 function joinTiny(content: string, sections: Section[]): Section[] {
   const joined: Section[] = [];
@@ -230,11 +231,11 @@ function splitLong(content: string, section: Section): Chunk[] {
   const parts: Chunk[] = [];
   let start = section.start;
   let nextBreak = 0;
-  while (section.end - start > longestChunk) {
+  while (section.end - start > maxChunkLength) {
     let cut = start;
     for (; nextBreak < section.breaks.length; nextBreak++) {
       const at = section.breaks[nextBreak] ?? 0;
-      if (at > start + longestChunk || (at > start + wantedLength && cut > start)) break;
+      if (at > start + maxChunkLength || (at > start + wantedLength && cut > start)) break;
       if (at > start && at < section.end) cut = at;
     }
     if (cut === start) cut = endOfCode(blockAfter(start), start) ?? cutWithin(content, start);
@@ -244,15 +245,15 @@ function splitLong(content: string, section: Section): Chunk[] {
   return parts.filter((part, at) => part.end > part.start || (at === 0 && parts.length === 1));
 }
 
-/** Returns the end of a code block that is worth keeping whole; null for any other. */
+/** Returns the end of a code block that is short enough to keep whole; null for any other block. */
 function endOfCode(block: Block | undefined, start: number): number | null {
   const isNear = block !== undefined && block.after !== '' && block.start <= start + wantedLength;
-  return isNear && block.end - start <= longestCode ? block.end : null;
+  return isNear && block.end - start <= maxCodeLength ? block.end : null;
 }
 
 /** Splits a long paragraph after a line, else after a word, else anywhere between characters. */
 function cutWithin(content: string, start: number): number {
-  const latest = start + longestChunk;
+  const latest = start + maxChunkLength;
   const window = content.slice(start, latest);
   const line = window.lastIndexOf('\n');
   if (line > wantedLength / 2) return start + line;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Terms in fewer passages are counted when a query needs them. */
+/** Rarer terms are counted when a query needs them. */
 const commonCount = 256;
 
 /** Counts the common terms of a freshly built index. */

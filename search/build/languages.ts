@@ -10,6 +10,6 @@ export function includingLanguages(name: string): string[] {
 }
 
 /** Reports whether one of two languages includes the other, as `en` does `en-us` (basic filtering of RFC 4647). */
-export function isSameLanguage(one: string, other: string): boolean {
-  return one === other || one.startsWith(`${other}-`) || other.startsWith(`${one}-`);
+export function isSameLanguage(a: string, b: string): boolean {
+  return a === b || a.startsWith(`${b}-`) || b.startsWith(`${a}-`);
 }

@@ -5,9 +5,9 @@ import { openArtifact, openArtifactForChange } from './schema.ts';
 import { contentOf, metadataOf, textsOf } from './stored-page.ts';
 
 /** Longest text embedded per passage, in characters: about 500 tokens. */
-const longestPassage = 2_000;
+const maxPassageLength = 2_000;
 /** Embedding models have up to 4,096 dimensions. */
-const mostDimensions = 4_096;
+const maxDimensions = 4_096;
 const sketchesPerBlock = 1_024;
 
 /** A passage that has no vector. */
@@ -48,9 +48,9 @@ export function openVectorWriter(file: string, { model, previousFile }: { model:
       if (vectors.length !== passages.length)
         throw new Error(`The embedding model returned ${vectors.length} vectors for ${passages.length} texts.`);
       const units = vectors.map((vector) => {
-        const unit = vector.length > mostDimensions ? null : unitOf(vector);
+        const unit = vector.length > maxDimensions ? null : unitOf(vector);
         if (unit === null)
-          throw new Error(`A vector of the embedding model is not a direction of at most ${mostDimensions} numbers.`);
+          throw new Error(`A vector of the embedding model is not a direction of at most ${maxDimensions} numbers.`);
         if (vector.length !== (dimensions ??= vector.length))
           throw new Error('The vectors of the embedding model differ in length.');
         return unit;
@@ -102,7 +102,7 @@ function readMissing(database: DatabaseSync): PassageText[] {
       page = { id: Number(row.page), content: contentOf(row), title: metadataOf(row.metadata).title };
     const passage = page.content.slice(Number(row.start), Number(row.end));
     const text = `${[page.title, ...textsOf(row.headings)].join(' > ')}\n\n${String(row.before)}${passage}`;
-    const short = text.slice(0, longestPassage);
+    const short = text.slice(0, maxPassageLength);
     const hash = createHash('sha256').update(short).digest('base64url').slice(0, 22);
     missing.push({ chunk: Number(row.id), hash, text: short });
   }

@@ -11,7 +11,7 @@ export const stopWords: ReadonlySet<string> = new Set(
   whose why will with would wouldn yet you your yours`.split(/\s+/),
 );
 
-/** Words that are insignificant in questions; texts use them with a meaning, so the index contains them. */
+/** Words that are insignificant in questions but significant in texts, so the index contains them. */
 export const questionWords: ReadonlySet<string> = new Set(
   `able again also anyone anything best exactly example explain find give happen happens help know like mean means need possible
   same show something sort supposed tell thing things think try trying understand work working works correct proper properly good
@@ -23,7 +23,7 @@ const unspacedRun = new RegExp(`(?:${unspaced.source}\\p{M}*)+|[^\\s]`, 'gu');
 const nonAscii = /[^\p{ASCII}]/u;
 // `_`, and characters in the compatibility forms of numbers: ⑴ is (1), ½ is 1⁄2.
 const notOfTerm = /[^\p{L}\p{M}\p{N}]/gu;
-const longestTerm = 48;
+const maxTermLength = 48;
 
 /** Returns a text in lower case, with compatibility forms folded and accents removed. */
 export function fold(text: string): string {
@@ -37,7 +37,7 @@ export function fold(text: string): string {
 
 /** Returns one term for a word or an identifier: `create_organization` and `createOrganization` are equal. */
 export function termOf(text: string): string {
-  return stem(fold(text).replaceAll(notOfTerm, '').slice(0, longestTerm));
+  return stem(fold(text).replaceAll(notOfTerm, '').slice(0, maxTermLength));
 }
 
 /** Calls back for every term of a prose text, in order; with stop words only on request. */

@@ -4,7 +4,7 @@ import { createSharedCache } from './shared-cache.ts';
 
 interface Expression {
   text: string;
-  /** Sum of the passages of its terms, which is the cost of finding and ranking them. */
+  /** Number of passages of its terms, added up: the cost of finding and ranking them. */
   count: number;
 }
 
@@ -22,15 +22,21 @@ interface Surroundings extends Visible {
 
 const wanted = 150;
 const enough = 60;
-const dearestRanking = 30_000;
-const dearestUnion = 6000;
-const mostLeftOut = 5;
-/** Passages of an expression that is kept: intersecting the lists of two costs less than a full-text query for both. */
-const longestKept = 5000;
-/** Lists of the open indexes, about 4 bytes a passage. */
+const maxRanked = 30_000;
+const maxUnion = 6000;
+const maxLeftOut = 5;
+/**
+ * Longest list of passages that is cached: intersecting two lists costs less than a full-text query for both
+ * expressions.
+ */
+const maxKeptCount = 5000;
+/** Cached lists of the open indexes, about 4 bytes per passage. */
 const kept = createSharedCache<string, Int32Array>(1_000_000, ({ length }) => length + 50);
 
-/** Finds the passages worth ranking: those with all terms, then those with most, then those with the rare ones. */
+/**
+ * Finds the passages worth ranking: those with all terms of the query, then those with most terms, then those with the
+ * rare ones.
+ */
 export function createCandidates(database: DatabaseSync) {
   const ranked = database.prepare(
     `select rowid as id from chunk_text where chunk_text match ? and rank match 'bm25(6, 4, 1, 1, 0)' order by rank limit ?`,
@@ -56,17 +62,17 @@ export function createCandidates(database: DatabaseSync) {
     };
     const canIntersect = facets === null && hidden === null;
     const withAll = (expressions: Expression[], limit: number): number => {
-      if (!canIntersect || expressions.some(({ count }) => count > longestKept))
+      if (!canIntersect || expressions.some(({ count }) => count > maxKeptCount))
         return any(and(expressions).text, limit);
       const common = intersect(expressions.map(listOf), limit);
       for (const id of common) found.add(id);
       return common.length;
     };
     const best = (expression: Expression, limit: number) => {
-      if (expression.count > dearestRanking) any(expression.text, limit * 2);
+      if (expression.count > maxRanked) any(expression.text, limit * 2);
       else for (const row of ranked.all(within(expression.text, { facets, hidden }), limit)) found.add(Number(row[0]));
     };
-    // ranking reads the list of every term completely, so taking all is cheaper when they are few
+    // ranking reads the whole list of every term, so with few passages it is cheaper to take them all
     const bestOfFew = (expressions: Expression[], limit: number) => {
       if (withAll(expressions, limit * 2) === limit * 2) best(and(expressions), limit);
     };
@@ -78,7 +84,7 @@ export function createCandidates(database: DatabaseSync) {
       best(and(all), wanted);
     }
     if (found.size < enough && strong.length > 2) {
-      for (const left of strong.toSorted((a, b) => a.weight - b.weight).slice(0, mostLeftOut)) {
+      for (const left of strong.toSorted((a, b) => a.weight - b.weight).slice(0, maxLeftOut)) {
         const position = strong.indexOf(left);
         bestOfFew(all.toSpliced(position, 1), 40);
       }
@@ -97,7 +103,10 @@ export function within(text: string, { facets, hidden }: Visible): string {
   return hidden === null ? wanted : `(${wanted}) NOT (${hidden})`;
 }
 
-/** Returns the terms to search for: words in the index, else the question's words, else stop words. */
+/**
+ * Returns the terms of the index to search for: significant words, else words that are typical of questions, else stop
+ * words.
+ */
 function strongTerms(terms: QueryTerm[]): QueryTerm[] {
   const known = terms.filter((term) => term.count > 0);
   for (const kind of ['word', 'question', 'stop']) {
@@ -134,7 +143,7 @@ function inHeadings({ text, count }: Expression): Expression {
 function affordable(expressions: Expression[]): Expression[] {
   const sorted = expressions.toSorted((a, b) => a.count - b.count);
   let total = 0;
-  return sorted.filter(({ count }, at) => (total += count) <= dearestUnion || at === 0);
+  return sorted.filter(({ count }, at) => (total += count) <= maxUnion || at === 0);
 }
 
 function sum(expressions: Expression[]): number {

@@ -11,15 +11,15 @@ export interface ReaderQuestion {
   remark: string | null;
 }
 
-/** Spellings of one question. */
+/** A question, with all of its spellings. */
 interface DistinctQuestion {
-  /** Without case, accents and punctuation. */
+  /** The question without case, accents and punctuation. */
   key: string;
   /** The question in its first wording. */
   text: string;
   count: number;
   lastAskedAt: Date;
-  /** Number of answers that the documentation had none. */
+  /** Number of times that the documentation had no answer. */
   notFound: number;
   /** Number of answers that readers voted down. */
   votedDown: number;
@@ -28,7 +28,7 @@ interface DistinctQuestion {
 }
 
 /** Largest number of remarks that are kept of a question. */
-export const mostRemarks = 3;
+export const maxRemarks = 3;
 
 export interface QuestionCluster {
   /** Key of the oldest question, which stays when others join. */
@@ -48,11 +48,11 @@ export function keyOfQuestion(text: string): string {
 }
 
 /** A long question is represented by its rarest terms. */
-const mostTerms = 40;
+const maxTerms = 40;
 /** Largest number of clusters that are looked up by the terms of a question, starting with its rarest. */
-const mostLooks = 2_000;
-/** Of clusters compared by some terms only, this many of the nearest are compared by all. */
-const mostCompared = 20;
+const maxComparisons = 2_000;
+/** Number of the nearest clusters, found by some of the terms, that are then compared by all terms. */
+const maxCompared = 20;
 
 interface Cluster {
   terms: ReadonlySet<string>;
@@ -90,7 +90,7 @@ function nearest(
   clustersByTerm: ReadonlyMap<string, readonly number[]>,
 ): Cluster | undefined {
   const shared = new Map<number, number>();
-  let left = mostLooks;
+  let left = maxComparisons;
   let isWhole = true;
   for (const term of terms) {
     const positions = clustersByTerm.get(term) ?? [];
@@ -123,8 +123,8 @@ function countedAgain(
   clusters: readonly Cluster[],
 ): [position: number, count: number][] {
   return [...shared]
-    .toSorted(([one, count], [other, otherCount]) => otherCount - count || one - other)
-    .slice(0, mostCompared)
+    .toSorted(([a, count], [b, otherCount]) => otherCount - count || a - b)
+    .slice(0, maxCompared)
     .map(([position]) => [position, terms.filter((term) => clusters[position]?.terms.has(term)).length]);
 }
 
@@ -134,12 +134,12 @@ function withTerms(questions: DistinctQuestion[]): { question: DistinctQuestion;
   const counts = new Map<string, number>();
   for (const { terms } of all) for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   const countOf = (term: string) => counts.get(term) ?? 0;
-  const byRarity = (one: string, other: string) => countOf(one) - countOf(other) || (one < other ? -1 : 1);
-  return all.map(({ question, terms }) => ({ question, terms: terms.toSorted(byRarity).slice(0, mostTerms) }));
+  const byRarity = (a: string, b: string) => countOf(a) - countOf(b) || (a < b ? -1 : 1);
+  return all.map(({ question, terms }) => ({ question, terms: terms.toSorted(byRarity).slice(0, maxTerms) }));
 }
 
 function present(questions: DistinctQuestion[]): QuestionCluster {
-  const sorted = questions.toSorted((one, other) => other.count - one.count);
+  const sorted = questions.toSorted((a, b) => b.count - a.count);
   return { id: clusterIdOf(questions[0]?.key ?? ''), label: sorted[0]?.text ?? '', questions: sorted };
 }
 
@@ -151,9 +151,7 @@ export function clusterIdOf(key: string): string {
 /** Sorts by age, oldest first. */
 function distinct(questions: ReaderQuestion[]): DistinctQuestion[] {
   const known = new Map<string, DistinctQuestion>();
-  const inOrder = questions.toSorted(
-    (one, other) => Number(one.askedAt) - Number(other.askedAt) || (one.text < other.text ? -1 : 1),
-  );
+  const inOrder = questions.toSorted((a, b) => Number(a.askedAt) - Number(b.askedAt) || (a.text < b.text ? -1 : 1));
   for (const { text, askedAt, notFound, votedDown, remark } of inOrder) {
     const key = keyOfQuestion(text);
     if (key === '') continue;
@@ -165,7 +163,7 @@ function distinct(questions: ReaderQuestion[]): DistinctQuestion[] {
       lastAskedAt: askedAt,
       notFound: (earlier?.notFound ?? 0) + Number(notFound),
       votedDown: (earlier?.votedDown ?? 0) + Number(votedDown),
-      remarks: [...(remark === null ? [] : [remark]), ...(earlier?.remarks ?? [])].slice(0, mostRemarks),
+      remarks: [...(remark === null ? [] : [remark]), ...(earlier?.remarks ?? [])].slice(0, maxRemarks),
     });
   }
   return [...known.values()];
@@ -183,8 +181,8 @@ function termsOfQuestion(text: string): Set<string> {
   return new Set(significant.length > 0 ? significant : terms.length > 0 ? terms : [keyOfQuestion(text)]);
 }
 
-function byCount(one: QuestionCluster, other: QuestionCluster): number {
-  return countOf(other) - countOf(one) || (one.id < other.id ? -1 : 1);
+function byCount(a: QuestionCluster, b: QuestionCluster): number {
+  return countOf(b) - countOf(a) || (a.id < b.id ? -1 : 1);
 }
 
 function countOf({ questions }: QuestionCluster): number {

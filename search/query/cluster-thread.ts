@@ -14,14 +14,14 @@ export interface ClusterTask {
   asked: ReaderQuestion[];
   /** Time until which a question counts as handled, by its key. */
   coveredUntil: Map<string, Date>;
-  /** Clusters and keys of questions that are left out, with the questions that join them. */
+  /** Keys of questions, and ids of clusters, to leave out, with all questions that join them. */
   dismissed: { ids: string[]; keys: string[] };
-  mostClusters: number;
+  maxClusters: number;
   /** Largest number of questions of a cluster. */
-  mostQuestions: number;
+  maxQuestions: number;
 }
 
-/** A cluster with the totals of all of its questions, also of those that are left out. */
+/** A cluster with the totals of all of its questions, including those beyond the limit. */
 export type CountedCluster = QuestionCluster & QuestionTotals;
 
 /** Output of the thread. */
@@ -32,16 +32,17 @@ export interface Clustered {
 }
 
 /** Clusters the unhandled questions, in a separate thread. */
-const { asked, coveredUntil, dismissed, mostClusters, mostQuestions }: ClusterTask = workerData;
+const { asked, coveredUntil, dismissed, maxClusters, maxQuestions }: ClusterTask = workerData;
 const open = asked.filter(({ text, askedAt }) => askedAt > (coveredUntil.get(keyOfQuestion(text)) ?? new Date(0)));
 const dismissedKeys = new Set(dismissed.keys);
-// a cluster is named by its oldest question, which expires: then by the next one of those that were dismissed with it
+// a cluster is named after its oldest question; when that expires, the next one that was dismissed with it takes its
+// place
 const dismissedIds = new Set([...dismissed.ids, ...dismissed.keys.map(clusterIdOf)]);
 const clusters = clusterQuestions(open).flatMap(({ id, questions: all }): CountedCluster[] => {
   const questions = dismissedIds.has(id) ? [] : all.filter(({ key }) => !dismissedKeys.has(key));
   const [first] = questions;
   if (first === undefined) return [];
-  return [{ id, label: first.text, ...totalsOf(questions), questions: questions.slice(0, mostQuestions) }];
+  return [{ id, label: first.text, ...totalsOf(questions), questions: questions.slice(0, maxQuestions) }];
 });
-const clustered: Clustered = { clusters: clusters.slice(0, mostClusters), remarks: remarksByKey(asked) };
+const clustered: Clustered = { clusters: clusters.slice(0, maxClusters), remarks: remarksByKey(asked) };
 parentPort?.postMessage(clustered);

@@ -50,20 +50,20 @@ interface Scored extends Passage {
 /** Weights of a passage's surroundings; each is small compared with the passage itself. */
 const samePage = 0.06;
 const sameFolder = 0.02;
-/** Of a query that is the address of a page, its passages come first. */
+/** Passages of the page whose address is the query come first. */
 const askedFactor = 20;
 const hintsShare = 0.06;
 const boostShare = 0.07;
-/** Boost of a page that lists changes, in other questions: it mentions everything and explains little. */
+/** Boost of a changelog in questions that are not about changes: it mentions everything and explains little. */
 const changelogBoost = 0.25;
 const repeatedPage = 0.94;
 /** A copy of a passage on another page, as in another version. */
 const repeatedProse = 0.8;
 const otherLanguage = 0.85;
 const otherVersion = 0.85;
-const longestAddress = 500;
+const maxAddressLength = 500;
 /** Passages found by meaning. */
-const mostNear = 50;
+const maxNearest = 50;
 /** Passages that the open indexes cache, about 2.5 KB each: most questions about a site rank the same ones. */
 const kept = createSharedCache<number, StoredPassage>(8_000);
 /** Constant of the reciprocal rank fusion; small because there are few candidates. */
@@ -97,17 +97,17 @@ export function createPassageFinder(
           .map((row) => String(row.version));
   const nearest = createNearestPassages(database);
   const pageAt = database.prepare('select metadata, readers from pages where id = ?');
-  const placeAt = database.prepare(
+  const pageAtPath = database.prepare(
     `select language, metadata from pages where path in (?1, ?2) and ${isReadable} order by length(path) limit 1`,
   );
   const load = database.prepare(
     `select c.id, c.page, c.ordinal, c.terms, p.path, p.boost, p.language, ${mainVersion === '' ? "''" : "coalesce(json_extract(p.metadata, '$.version'), '')"}
      from json_each(?) as wanted join chunks as c on c.id = wanted.value join pages as p on p.id = c.page`,
   );
-  // for hundreds of rows, objects would cost more than the reading
+  // for hundreds of rows, creating objects would cost more than reading them
   load.setReturnArrays(true);
 
-  /** Returns passages by their ids, from memory where they are kept there. */
+  /** Returns passages by their ids, from the cache if possible. */
   function read(ids: number[]): StoredPassage[] {
     const known = ids.map((id) => kept.get(database, id));
     const missing = ids.filter((_, at) => known[at] === undefined);
@@ -161,13 +161,13 @@ export function createPassageFinder(
   /** Returns the page whose URL or path a query is; null for other queries. */
   function askedPage(query: string, own: string | null): string | null {
     const [, host, path = ''] =
-      /^([a-z]+:\/\/[^\s/]*(?=\/))?([^\s/]*\/\S*)$/i.exec(query.slice(0, longestAddress).trim()) ?? [];
+      /^([a-z]+:\/\/[^\s/]*(?=\/))?([^\s/]*\/\S*)$/i.exec(query.slice(0, maxAddressLength).trim()) ?? [];
     const segments = path === '' ? [] : pathOf(path).split('/');
     for (let at = 0; at < segments.length; at++) {
       const below = segments.slice(at).join('/');
-      // a site may be published below a folder; one word after a slash is no address, as in `and/or`
+      // a site may be published below a folder; a single word after a slash is not an address: `and/or`
       if (at > 0 && host === undefined && at === segments.length - 1) break;
-      if (placeAt.get(below, `${below}/index`, own) !== undefined) return below;
+      if (pageAtPath.get(below, `${below}/index`, own) !== undefined) return below;
     }
     return null;
   }
@@ -183,7 +183,7 @@ export function createPassageFinder(
     const hasLanguage = filter?.language === undefined && languages.size > 1;
     const hasVersion = filter?.version === undefined && versions.length > 1;
     const row =
-      current === null || !(hasLanguage || hasVersion) ? undefined : placeAt.get(current, `${current}/index`, own);
+      current === null || !(hasLanguage || hasVersion) ? undefined : pageAtPath.get(current, `${current}/index`, own);
     const version = named ?? (row && metadataOf(row.metadata).version);
     return {
       language: hasLanguage ? String(row?.language ?? '') || mainLanguage : null,
@@ -207,9 +207,9 @@ export function createPassageFinder(
     const near =
       vector === undefined || nearest === null
         ? []
-        : nearest.find(vector, { limit: mostNear, isVisible: createVisibility({ filter: filter ?? {}, access }) });
+        : nearest.find(vector, { limit: maxNearest, isVisible: createVisibility({ filter: filter ?? {}, access }) });
     const visible = { facets, hidden: hasRestricted ? hiddenFrom(access) : null, nearby };
-    // copies in other versions could leave no room for the passages of this one
+    // copies in other versions could fill the list before the passages of this version
     const ids = [
       ...(version === null ? [] : findCandidates(terms, { ...visible, facets: withinVersion(facets, version) })),
       ...findCandidates(terms, visible),

@@ -32,7 +32,7 @@ export function findsExpected(
   return isAnswerable && expectedFacts.every((fact) => statesFact(found, fact));
 }
 
-/** Returns the paths that an index has for expected pages, which people write as paths, files or URLs below the base URL. */
+/** Returns the index's paths for expected pages, which people name by path, file or URL below the base URL. */
 export function pathsOfExpected(
   index: Pick<SitePages, 'page'>,
   { expectedPages, baseUrl }: { expectedPages: readonly string[]; baseUrl: string | null },

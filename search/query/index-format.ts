@@ -4,7 +4,10 @@
  */
 export const indexFormat = 20;
 
-/** Oldest format that can be searched until the index is rebuilt: later ones only read pages in another way. */
+/**
+ * Oldest format that can still be searched until the index is rebuilt: since then, only the reading of pages has
+ * changed.
+ */
 const oldestSearchedFormat = 8;
 
 /** Reports whether an artifact of a format can be searched. */

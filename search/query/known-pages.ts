@@ -11,7 +11,7 @@ export interface KnownPage {
   path: string;
   hash: string;
   order: number | null;
-  /** As the index compares it: lower case, empty for none. */
+  /** In the form that the index compares: lower case, empty for none. */
   language: string;
 }
 
@@ -21,7 +21,7 @@ export type WantedPage = SourcePage | KnownPage;
 export interface KnownPages {
   /** Fingerprint of the navigation that placed the pages. */
   navigation: string;
-  /** By the file's path and its content's name. */
+  /** By the path of the file and the name of its content. */
   bySource: ReadonlyMap<string, KnownPage>;
 }
 

@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { spaceOf } from '../build/vectors.ts';
 import { distanceAt, similarityOf, sketchOf, sketchWords, unitOf } from './vector.ts';
 
-/** Passages compared exactly, of those whose sketches are the nearest. */
-const mostCompared = 400;
-/** Passages looked at to find as many that the reader wants and may see. */
-const mostLookedAt = 4_000;
+/** Number of passages, nearest by their sketches, that are compared exactly. */
+const maxCompared = 400;
+/** Number of passages scanned to find enough that the reader wants and may see. */
+const maxScanned = 4_000;
 
 interface Sketches {
   chunks: Int32Array;
@@ -46,7 +46,7 @@ export function createNearestPassages(database: DatabaseSync): NearestPassages |
         const chunk = chunks[at] ?? 0;
         if (!isVisible(Number(pageOf.get(chunk)?.page))) continue;
         near.push(chunk);
-        if (near.length === mostCompared) break;
+        if (near.length === maxCompared) break;
       }
       return load
         .all(JSON.stringify(near))
@@ -72,11 +72,11 @@ function nearestFirst(bits: Int32Array, { sketch, words }: { sketch: Int32Array;
     sizes[distance] = (sizes[distance] ?? 0) + 1;
   }
   let furthest = 0;
-  for (let total = sizes[0] ?? 0; total < mostLookedAt && furthest + 1 < sizes.length; total += sizes[furthest] ?? 0)
+  for (let total = sizes[0] ?? 0; total < maxScanned && furthest + 1 < sizes.length; total += sizes[furthest] ?? 0)
     furthest++;
   const near: number[] = [];
   for (let at = 0; at < count; at++) if ((distances[at] ?? 0) <= furthest) near.push(at);
-  return near.sort((a, b) => (distances[a] ?? 0) - (distances[b] ?? 0) || a - b).slice(0, mostLookedAt);
+  return near.sort((a, b) => (distances[a] ?? 0) - (distances[b] ?? 0) || a - b).slice(0, maxScanned);
 }
 
 function readSketches(database: DatabaseSync): Sketches {

@@ -3,7 +3,10 @@ import type { QueryTerm } from './query-terms.ts';
 export interface PageEvidence {
   /** Evidence of the passage, and a small part of its page's. */
   score: number;
-  /** 0 to 1; lower where names of the question are missing, because nothing else answers a question about them. */
+  /**
+   * 0 to 1. Lower if names of the question are missing, because a page without them cannot answer a question about
+   * them.
+   */
   support: number;
 }
 
@@ -19,7 +22,7 @@ const wholePage = 0.08;
 const severalPassages = 0.056;
 /** Weight of a name that occurs elsewhere on the page. */
 const elsewhere = 0.8;
-const mostDoubt = 0.5;
+const maxDoubt = 0.5;
 
 /** Adds the evidence of its page to each passage: terms that it lacks itself, and further good passages. */
 export function withPageEvidence<T extends Weighed>(passages: T[], terms: QueryTerm[]): (T & PageEvidence)[] {
@@ -50,7 +53,7 @@ function supportOf(terms: QueryTerm[], presence: number[], ofPage: number[]): nu
     total += weight;
     if (isName || isIdentifier) missing += weight * (1 - Math.max(presence[at] ?? 0, elsewhere * (ofPage[at] ?? 0)));
   }
-  return total === 0 ? 1 : 1 - (mostDoubt * missing) / total;
+  return total === 0 ? 1 : 1 - (maxDoubt * missing) / total;
 }
 
 /** Returns the third-best score of each page: a page with several good passages is about the subject. */

@@ -31,24 +31,24 @@ export interface Alternative {
   strength: number;
 }
 
-/** An alternative with the number of passages that may have it. */
+/** An alternative term, and an upper bound for its number of passages. */
 interface Counted extends Alternative {
   count: number;
 }
 
-/** Numbers of passages by term, of the open indexes. */
+/** Cached numbers of passages by term, of the open indexes. */
 const counts = createSharedCache<string, number>(50_000);
-const longestQuery = 4000;
-const mostTerms = 24;
+const maxQueryLength = 4000;
+const maxTerms = 24;
 export const partsStrength = 0.85;
 const synonymStrength = 0.5;
 const correctedStrength = 0.5;
 /** Words that are corrected, because each costs hundreds of lookups. */
-const mostCorrected = 3;
-/** How much more frequent the halves of a word are than the word itself if it is usually written apart. */
+const maxCorrected = 3;
+/** A word counts as two words if both halves are this many times as frequent as the word itself. */
 const apartFactor = 10;
-const shortestApart = 5;
-const longestApart = 30;
+const minSplitLength = 5;
+const maxSplitLength = 30;
 const shareOfReferred = 0.5;
 const questionShare = 0.3;
 const plain = { parts: [], member: null, isIdentifier: false };
@@ -92,15 +92,15 @@ interface Draft {
  * Splits a query into terms; of a very long one, the rarest are kept. Without a significant word, its stop words count.
  */
 export function readQuery(query: string, index: IndexTerms): QueryTerm[] {
-  const drafts = joinNeighbours(draftsOf(query.slice(0, longestQuery)));
-  // a longer query quotes a text or code, and has enough terms as they are written
-  const isShort = drafts.length <= mostTerms;
+  const drafts = joinNeighbours(draftsOf(query.slice(0, maxQueryLength)));
+  // a longer query quotes text or code and has enough terms as written
+  const isShort = drafts.length <= maxTerms;
   let corrections = 0;
-  const correct = (word: string) => (corrections++ < mostCorrected ? index.correct(word) : []);
+  const correct = (word: string) => (corrections++ < maxCorrected ? index.correct(word) : []);
   const terms = drafts.map((draft) => weighed(draft, { ...index, correct }, isShort));
   const distinct = [...new Map(terms.map((term) => [term.alternatives[0]?.term ?? '', term])).values()];
-  if (distinct.length <= mostTerms) return distinct;
-  const kept = new Set(distinct.toSorted((a, b) => b.weight - a.weight).slice(0, mostTerms));
+  if (distinct.length <= maxTerms) return distinct;
+  const kept = new Set(distinct.toSorted((a, b) => b.weight - a.weight).slice(0, maxTerms));
   return distinct.filter((term) => kept.has(term));
 }
 
@@ -121,7 +121,7 @@ export function readReferring(
   for (const text of referred.toReversed()) {
     for (const term of readQuery(text, index)) {
       const name = term.alternatives[0]?.term;
-      if (term.kind !== 'word' || terms.has(name) || terms.size >= mostTerms) continue;
+      if (term.kind !== 'word' || terms.has(name) || terms.size >= maxTerms) continue;
       terms.set(name, { ...term, isName: false, weight: term.weight * shareOfReferred });
     }
   }
@@ -249,9 +249,12 @@ function othersOf(
   return isMisspelled ? known(correct(word), correctedStrength) : others;
 }
 
-/** Returns a word as its halves if the index has mostly those: `frontmatter` as `front matter`; nothing for most words. */
+/**
+ * Splits a word in two if the index mostly has the two words: `frontmatter` as `front matter`. Returns nothing for most
+ * words.
+ */
 function halvesOf({ term, word }: Draft, { count }: IndexTerms): Counted[] {
-  if (word.length < shortestApart || word.length > longestApart || !/^[A-Za-z]+$/.test(word)) return [];
+  if (word.length < minSplitLength || word.length > maxSplitLength || !/^[A-Za-z]+$/.test(word)) return [];
   const least = count(term) * apartFactor;
   let best: Counted | null = null;
   for (let at = 2; at + 2 <= word.length; at++) {

@@ -71,7 +71,7 @@ function partsShare(field: Field, at: number, { parts }: QueryTerm): number {
   return parts.length === 0 ? 0 : (field.parts[at] ?? 0) / parts.length;
 }
 
-/** A title or heading with all parts of an identifier names it. */
+/** A title or heading that contains all parts of an identifier names it. */
 function addParts(field: Field, at: number, term: QueryTerm): void {
   if (partsShare(field, at, term) < 1 || (field.best[at] ?? 0) >= partsStrength) return;
   field.best[at] = partsStrength;
@@ -89,7 +89,7 @@ interface Occurrence {
 
 interface Lookup {
   occurrences: Map<number, Occurrence[]>;
-  /** 0 where no wanted hash has these lowest bits; nearly every term of a passage is dismissed by it. */
+  /** By the lowest bits of a hash: 0 if no wanted hash has them, which rules out nearly every term of a passage. */
   filter: Uint8Array;
 }
 
@@ -117,14 +117,14 @@ interface Field {
   sums: number[];
   /** Number of an identifier's parts that occur. */
   parts: number[];
-  /** Where the words themselves occur, not their synonyms. */
+  /** Positions of the words themselves, not of their synonyms. */
   positions: number[][];
   /** Number of the field's own terms that the query contains. */
   matched: number;
 }
 
-const mostPositions = 12;
-/** A field without any term of the query, as most are. */
+const maxPositions = 12;
+/** Most fields contain no term of the query and share this value. */
 const unmatched: Field = { best: [], sums: [], parts: [], positions: [], matched: 0 };
 
 function readField(values: Int32Array, { occurrences, filter }: Lookup, size: number): Field {
@@ -143,7 +143,7 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
       isMatched = true;
       if (strength >= partsStrength) {
         const own = (positions[at] ??= []);
-        if (own.length < mostPositions) own.push(position);
+        if (own.length < maxPositions) own.push(position);
       }
       if (part >= 0) {
         seen ??= Array.from({ length: size }, () => new Set());
@@ -168,7 +168,7 @@ function matchOf(field: Field, length: number, terms: QueryTerm[], total: number
   return recall + precision === 0 ? 0 : (2 * recall * precision) / (recall + precision);
 }
 
-/** Reports whether headings ask the same as the query, word for word except for the form of the question. */
+/** Reports whether the headings have the same words as the query, apart from question words. */
 function isSame(field: Field, length: number, terms: QueryTerm[]): boolean {
   if (length === 0 || field.matched < length) return false;
   const words = terms.flatMap(({ kind }, at) => (kind === 'word' ? [field.best[at] ?? 0] : []));

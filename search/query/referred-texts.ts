@@ -3,7 +3,7 @@ const continuing = {
   english: 'and|but|also|or|what about|how about|what if',
   german: 'und|aber|oder|auch|was ist mit',
   french: 'et|mais|ou|aussi',
-  // not the French "Y a-t-il"; "o" is a Portuguese article
+  // the French "Y a-t-il" is not the Spanish "y"; "o" is also a Portuguese article
   spanish: 'y(?! a)|pero|también',
   portuguese: 'e|mas|também',
 };
@@ -13,8 +13,8 @@ const continued = new RegExp(
 );
 
 /**
- * Words that stand for something named before, by language. One that has another meaning, in its own language or in
- * another of them, counts only beside words that exclude it: an article before an infinitive, for example, is a pronoun.
+ * Words that refer to something named before, by language. A word with another meaning, in any of these languages,
+ * counts only next to words that rule that meaning out: for example, an article before an infinitive is a pronoun.
  */
 const referring = [
   /\b(?:it|its|that|this|these|those|they|them|their|one|there|then|same)\b/iu,
@@ -38,7 +38,7 @@ function wordIn(words: string, flags = 'iu'): RegExp {
   return new RegExp(String.raw`(?<![\p{L}\p{M}\p{N}_])(?:${words})(?![\p{L}\p{M}\p{N}_])`, flags);
 }
 
-const mostTexts = 3;
+const maxTexts = 3;
 
 /**
  * Reports whether a question cannot be understood on its own. Reads English, German, French, Spanish, Portuguese, Japanese
@@ -49,14 +49,14 @@ export function needsOtherTexts(question: string): boolean {
 }
 
 /**
- * Returns the earlier texts without which a question cannot be understood, oldest first: "And on Windows?" needs the
- * question before it, and that one possibly the question before. Empty for a question that names its own subject.
+ * Returns the earlier texts that a question needs to be understood, oldest first: "And on Windows?" needs the question
+ * before it, which may in turn need an earlier one. Empty for a question that names its own subject.
  */
 export function referredTexts(question: string, earlier: readonly string[]): string[] {
   const referred: string[] = [];
   let current = question;
   for (const text of earlier.toReversed()) {
-    if (referred.length === mostTexts || !needsOtherTexts(current)) break;
+    if (referred.length === maxTexts || !needsOtherTexts(current)) break;
     referred.unshift(text);
     current = text;
   }

@@ -31,7 +31,7 @@ export interface SearchPool extends AsyncDisposable {
 const limits = {
   threads: 2,
   waiting: 200,
-  // with hundreds of streams, a turn of the event loop lasts longer than a search
+  // with hundreds of streams, one iteration of the event loop takes longer than a search
   ahead: 4,
   resourceLimits: { maxOldGenerationSizeMb: 256 },
 };

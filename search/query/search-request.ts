@@ -10,12 +10,12 @@ export interface SearchFilter {
 export interface SearchRequest {
   query: string;
   limit: number;
-  /** The query is searched as one question, even if it is several. */
+  /** Searches for the query as a whole, even if it contains several questions. */
   isSingle?: boolean;
   filter?: SearchFilter | null;
   /** Prefers the reader's page and its neighbors. */
   currentPath?: string;
-  /** The query's vector, by the model of the index's vectors: passages are also found by meaning. */
+  /** The query's vector, from the same model as the index's vectors. With it, passages are also found by meaning. */
   vector?: readonly number[];
   /** Words of the conversation or of selected text that help to rank, with less weight than the query. */
   hints?: string[];

@@ -5,11 +5,12 @@ export interface SharedCache<Key, Value> {
 }
 
 /**
- * Creates a cache that all open indexes of a thread share, so that it does not grow with their number. Once its entries
- * weigh more than `most` together, it is emptied. Those of an index that was closed are collected with it.
+ * Creates a cache that all open indexes of a thread share, so that it does not grow with their number. It is emptied
+ * once the total weight of its entries exceeds `maxWeight`. Entries of a closed index are garbage-collected with the
+ * index.
  */
 export function createSharedCache<Key, Value>(
-  most: number,
+  maxWeight: number,
   weigh: (value: Value) => number = () => 1,
 ): SharedCache<Key, Value> {
   let entries = new WeakMap<object, Map<Key, Value>>();
@@ -18,7 +19,7 @@ export function createSharedCache<Key, Value>(
     get: (index, key) => entries.get(index)?.get(key),
     set(index, key, value) {
       weight += weigh(value);
-      if (weight > most) {
+      if (weight > maxWeight) {
         entries = new WeakMap();
         weight = weigh(value);
       }

@@ -19,7 +19,7 @@ export interface ListedPage {
   metadata: PageMetadata;
 }
 
-/** An index opened from a file. Its pages are only reached as a reader. */
+/** An index opened from a file. Pages can be read only on behalf of a reader. */
 export interface OpenedIndex {
   /** Returns the index as a reader sees it: pages that they may not read do not exist. */
   as(access: PageAccess): SiteIndex;
@@ -52,7 +52,7 @@ export interface SitePages {
 
 /**
  * Returns the score of the best passage below which a question counts as not answered by the documentation. It grows
- * with the index, because the more passages there are, the better the best of them matches by chance.
+ * with the index: the more passages there are, the better the best one matches by chance.
  */
 export function weakScoreOf(passages: number): number {
   return Math.min(0.55, 0.415 + 0.025 * Math.max(0, Math.log(passages) - 6.5));
@@ -63,7 +63,10 @@ interface UnpackedPage {
   metadata: PageMetadata;
 }
 
-/** Pages that the open indexes cache, in characters: decompressing one costs more than all other work for one of its passages. */
+/**
+ * Size of the page cache of all open indexes, in characters. Decompressing a page costs more than all other work for
+ * one of its passages.
+ */
 const unpacked = createSharedCache<number, UnpackedPage>(
   8_000_000,
   ({ content, metadata }) => content.length + JSON.stringify(metadata).length,
@@ -92,7 +95,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
   const passages = Number(meta.get('passages') ?? count() ?? 0);
   const weakScore = weakScoreOf(passages);
   const vectorModel = spaceOf(database)?.model ?? null;
-  // their preparation reads much of the file, which a process that only reads pages does not need
+  // created on first use: preparing them reads much of the file, and some processes only read pages
   let find: ReturnType<typeof createPassageFinder> | null = null;
   let suggest: ReturnType<typeof createSuggester> | null = null;
   const readPage = database.prepare('select * from pages where id = ?');

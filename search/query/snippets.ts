@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import { readIncluded } from '../read/front-matter.ts';
 import type { SourceFile } from '../read/source-file.ts';
 
-const longestSnippet = 50_000;
-const mostUses = 50;
+const maxSnippetLength = 50_000;
+const maxUses = 50;
 
 /** Replaces the tags of a page's imported Markdown files (`import Note from '/snippets/note.mdx'`) with their text. */
 export function withSnippets(source: string, files: ReadonlyMap<string, SourceFile>, path = ''): string {
@@ -13,15 +13,15 @@ export function withSnippets(source: string, files: ReadonlyMap<string, SourceFi
     const file = fileNamed(from, { files, path });
     const snippet = file === undefined ? null : readIncluded(file.read());
     if (file === undefined || snippet === null) continue;
-    const included = withLinksFrom(snippet.slice(0, longestSnippet), { file: file.path, page: path });
+    const included = withLinksFrom(snippet.slice(0, maxSnippetLength), { file: file.path, page: path });
     text = text.replace(new RegExp(`<${name}(?:\\s[^<>]{0,500})?/>`, 'g'), (tag) =>
-      uses++ < mostUses ? `\n${included}\n` : tag,
+      uses++ < maxUses ? `\n${included}\n` : tag,
     );
   }
   return text;
 }
 
-/** Replaces relative links, which start at the folder of the file, by the same from the folder of the page. */
+/** Rewrites links that are relative to the folder of the file to be relative to the folder of the page. */
 function withLinksFrom(text: string, { file, page }: { file: string; page: string }): string {
   const folder = posix.relative(posix.dirname(page), posix.dirname(file));
   return text.replace(
@@ -39,7 +39,7 @@ function importsOf(source: string): RegExpExecArray[] {
   const imports = source
     .slice(0, 20_000)
     .matchAll(/^import\s+([A-Z]\w{0,80})\s+from\s+["']([^"'\n]{1,300}\.mdx?)["']/gm);
-  return [...imports].slice(0, mostUses);
+  return [...imports].slice(0, maxUses);
 }
 
 /** Imports start at the page's folder, the site's folder (`/` or `@site/`), or name a file of `snippets/`. */

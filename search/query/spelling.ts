@@ -3,10 +3,10 @@ import { createSharedCache } from './shared-cache.ts';
 import { fold, termOf } from '../build/words.ts';
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-/** In shorter words, one letter makes too many others; longer ones are no words. */
-const shortestWord = 5;
-const longestWord = 24;
-const mostCorrections = 3;
+/** A change of one letter turns a shorter word into too many others; longer texts are not words. */
+const minWordLength = 5;
+const maxWordLength = 24;
+const maxCorrections = 3;
 /** Corrections of the words of the open indexes. */
 const kept = createSharedCache<string, string[]>(5_000);
 
@@ -17,11 +17,11 @@ const kept = createSharedCache<string, string[]>(5_000);
 export function createSpelling(database: DatabaseSync): (word: string) => string[] {
   const find = database.prepare(
     `select v.term from json_each(?) as wanted join temp.vocabulary as v on v.term = wanted.value
-     order by v.doc desc, v.term limit ${mostCorrections}`,
+     order by v.doc desc, v.term limit ${maxCorrections}`,
   );
   return (text) => {
     const word = fold(text);
-    if (word.length < shortestWord || word.length > longestWord || !/^[a-z]+$/.test(word)) return [];
+    if (word.length < minWordLength || word.length > maxWordLength || !/^[a-z]+$/.test(word)) return [];
     const known = kept.get(database, word);
     if (known !== undefined) return known;
     const terms = new Set([...editsOf(word)].map(termOf));

@@ -3,17 +3,19 @@ import { referredTexts } from './referred-texts.ts';
 import type { SearchHit, SearchRequest } from './search-request.ts';
 
 /** Longest query that is split, in characters; a longer one quotes a text or code. */
-const longest = 500;
-const mostQuestions = 3;
+const maxLength = 500;
+const maxQuestions = 3;
 
-/** Words that begin a question; an auxiliary only before its subject, so that "or is archived" begins none. */
+/**
+ * Words that begin a question. An auxiliary counts only before a subject, so that "or is archived" does not begin one.
+ */
 const questionStart = String.raw`(?:(?:how|what|where|when|why|which|who|whose)\b|(?:can|could|do|does|did|is|are|may|must|should|will|would)\s(?:i|we|you|it|there|they|one|the|an?|my)\b)`;
 const separator = new RegExp(
   String.raw`(?<=[?？؟])|[,;]?\s(?:and|or|but|also)\s(?:also\s|then\s)?(?=${questionStart})|(?<!\b(?:and|or|but|also))[,;]\s(?=${questionStart})`,
   'iu',
 );
 const isQuestion = new RegExp(String.raw`[?？؟]$|^${questionStart}`, 'iu');
-/** A word that only joins a question to the one before; the question is complete without it. */
+/** A word that only connects a question with the one before it. */
 const joining = /^(?:and|or|but|also),?\s/iu;
 
 /** Returns the searches for the questions of a compound one; none for a single question. */
@@ -27,8 +29,8 @@ export function partsOf(request: SearchRequest): SearchRequest[] {
 }
 
 /**
- * Returns the best passage for the whole question, then the best for each of its parts in turn. A part that nothing
- * answers may not have been a question of its own, so that everything stays as found for the whole.
+ * Returns the best passage for the whole question, then the best for each of its parts in turn. If a part has no good
+ * passage, it may not be a question, and the passages for the whole question are returned unchanged.
  */
 export function mergeParts(
   whole: SearchHit[],
@@ -46,7 +48,7 @@ export function mergeParts(
 }
 
 function questionsIn(query: string): string[] {
-  if (query.length > longest) return [];
+  if (query.length > maxLength) return [];
   const questions = query
     .replaceAll(/\s+/gu, ' ')
     .split(separator)
@@ -54,7 +56,7 @@ function questionsIn(query: string): string[] {
     .filter((question) => question !== '');
   const isCompound =
     questions.length > 1 &&
-    questions.length <= mostQuestions &&
+    questions.length <= maxQuestions &&
     questions.slice(1).every((question) => isQuestion.test(question)) &&
     questions.every(hasSubject);
   return isCompound ? questions : [];

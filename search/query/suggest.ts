@@ -35,21 +35,21 @@ interface Token {
   matches(term: string): boolean;
 }
 
-const longestQuery = 200;
-const mostWords = 8;
-/** With fewer letters, a beginning of a word matches too much. */
-const shortestBeginning = 2;
+const maxQueryLength = 200;
+const maxWords = 8;
+/** A shorter prefix matches too many words. */
+const minBeginningLength = 2;
 /** Stemming removes endings, so that `installi` has to find `instal`. */
-const longestEnding = 5;
-const shortestStem = 3;
-/** Words that a beginning stands for, and terms of the index among which they are chosen. */
-const mostCompletions = 20;
-const mostTermsRead = 300;
-const mostCached = 5_000;
-/** Passages looked at per query: the first of the index, because ranking all of them takes too long on a large site. */
-const mostPassages = 200;
-/** Of a page whose title matches, all passages do. */
-const mostOfPages = 1_000;
+const maxEndingLength = 5;
+const minStemLength = 3;
+/** Number of completions of a prefix, and of index terms among which they are chosen. */
+const maxCompletions = 20;
+const maxTermsRead = 300;
+const maxCached = 5_000;
+/** Passages read per query: the first ones in the index, because ranking all takes too long on a large site. */
+const maxPassages = 200;
+/** Pages read per query. All passages of a page match if its title does, so only the first passage of each is read. */
+const maxPages = 1_000;
 
 /**
  * Returns the function that finds the titles and headings for what a reader types: those of pages first, and those that
@@ -65,30 +65,30 @@ export function createSuggester(
   const complete = database.prepare(
     `select term from (
        select term, count from common_terms where term >= ?1 and term < ?2 union
-       select term, doc from (select term, doc from temp.vocabulary where term >= ?1 and term < ?2 limit ${mostTermsRead})
-     ) order by count desc, term limit ${mostCompletions}`,
+       select term, doc from (select term, doc from temp.vocabulary where term >= ?1 and term < ?2 limit ${maxTermsRead})
+     ) order by count desc, term limit ${maxCompletions}`,
   );
-  const finding = (most: number, condition: string) =>
+  const finding = (limit: number, condition: string) =>
     database.prepare(
       `select p.path, p.title, p.metadata, c.anchor, c.headings
-       from (select rowid as id from chunk_text where chunk_text match ? limit ${most}) as found
+       from (select rowid as id from chunk_text where chunk_text match ? limit ${limit}) as found
        join chunks as c on c.id = found.id join pages as p on p.id = c.page where ${condition} order by c.id`,
     );
-  const findPages = finding(mostOfPages, 'c.ordinal = 0');
-  const findSections = finding(mostPassages, 'true');
+  const findPages = finding(maxPages, 'c.ordinal = 0');
+  const findSections = finding(maxPassages, 'true');
 
   const completions = new Map<string, Token | null>();
 
   /** Returns the terms that begin like a word, the most frequent first; cached, since counting common ones takes long. */
   function completionsOf(word: string): Token | null {
     const start = word.replaceAll('_', '');
-    if (start.length < shortestBeginning) return null;
+    if (start.length < minBeginningLength) return null;
     const known = completions.get(start);
     if (known !== undefined) return known;
     const terms = complete.all(start, `${start}\u{10ffff}`).map(({ term }) => String(term));
-    // a whole word may have a stem that does not begin like it, as `canary` has `canari`
+    // the stem of a whole word may begin differently: `canary` has the stem `canari`
     const token = terms.length === 0 ? null : oneOf([...new Set([...terms, ...termsOf(word)])]);
-    if (completions.size >= mostCached) completions.clear();
+    if (completions.size >= maxCached) completions.clear();
     completions.set(start, token);
     return token;
   }
@@ -99,14 +99,16 @@ export function createSuggester(
     const last = /[\p{L}\p{M}\p{N}_]$/u.test(query) ? (words.pop() ?? '') : '';
     const whole = words
       .filter((word) => !stopWords.has(word) && !questionWords.has(word))
-      .slice(-mostWords)
+      .slice(-maxWords)
       .flatMap((word) => termsOf(word).flatMap((term) => oneOf([term]) ?? []));
     for (const token of [completionsOf(last), oneOf([...termsOf(last), ...stemsOf(last)])])
       if (token !== null) yield [...whole, token];
     if (whole.length > 0) yield whole;
   }
 
-  /** Returns the filter, after a narrower one for the preferred pages if there are others. */
+  /**
+   * Returns the filters to try in order: first one for the preferred pages, if there are others, then the whole filter.
+   */
   function choicesOf(filter: SearchFilter): Set<string | null> {
     const all = filterQuery(filter, mainLanguage);
     const inLanguage = filterQuery({ ...(hasLanguages && { language: mainLanguage }), ...filter }, mainLanguage);
@@ -129,7 +131,7 @@ export function createSuggester(
 
   return function suggest({ query, limit, filter }: SuggestRequest, access: PageAccess): Suggestion[] {
     const choices = choicesOf(filter ?? {});
-    for (const tokens of readings(query.slice(0, longestQuery))) {
+    for (const tokens of readings(query.slice(0, maxQueryLength))) {
       const found = new Map<string, Suggestion>();
       for (const facets of choices) {
         if (found.size >= limit) break;
@@ -149,14 +151,17 @@ function oneOf(terms: string[]): Token | null {
   return { text: `(${terms.map(quoted).join(' OR ')})`, matches: (term) => terms.includes(term) };
 }
 
-/** Returns the beginnings of a word that may be stems of what it becomes. */
+/** Returns the prefixes of a word that may be stems of the complete word. */
 function stemsOf(word: string): string[] {
-  return Array.from({ length: longestEnding }, (_, at) => word.slice(0, -1 - at)).filter(
-    (start) => start.length >= shortestStem,
+  return Array.from({ length: maxEndingLength }, (_, at) => word.slice(0, -1 - at)).filter(
+    (start) => start.length >= minStemLength,
   );
 }
 
-/** Returns the page if its title matches, else the section if its heading adds to that; null for what is below it. */
+/**
+ * Returns the page if its title matches all that was typed, else the section if its own heading matches the rest; null
+ * if that is only in a heading above.
+ */
 function suggestionOf(row: Record<string, SQLOutputValue>, tokens: Token[]): Ranked | null {
   const titleTerms = termsOf(String(row.title), { stopWords: true });
   const left = tokens.filter(({ matches }) => !titleTerms.some(matches));

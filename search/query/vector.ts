@@ -1,4 +1,4 @@
-/** Dimensions that a sketch has a bit for. */
+/** Number of dimensions that a sketch covers, with one bit each. */
 const sketchedDimensions = 512;
 
 /** Returns a vector of length 1 in the same direction; null when it has none. */
@@ -32,7 +32,7 @@ export function similarityOf(unit: Float32Array, packed: Uint8Array): number {
   return sum * scale;
 }
 
-/** Returns one bit for each of the first dimensions: the side of the center on which the scaled vector is. */
+/** Returns one bit for each of the first dimensions: whether the scaled vector is above or below the center. */
 export function sketchOf(unit: Float32Array | Int8Array, center: Float32Array, scale = 1): Int32Array {
   const sketch = new Int32Array(sketchWords(unit.length));
   for (let at = 0; at < Math.min(unit.length, sketchedDimensions); at++)

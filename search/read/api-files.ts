@@ -42,7 +42,7 @@ function valueOf(text: string | undefined): unknown {
   }
 }
 
-/** Returns each record of a value once: an alias of YAML is the same record again. */
+/** Yields each object in a value once: YAML aliases are references to the same object. */
 function* recordsIn(value: unknown): Generator<Record<string, unknown>> {
   const pending = [value];
   const seen = new Set<unknown>();

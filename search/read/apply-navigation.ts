@@ -15,8 +15,8 @@ export interface ParsedPage {
   values: Record<string, unknown>;
 }
 
-export const lowestBoost = 0.1;
-export const highestBoost = 10;
+export const minBoost = 0.1;
+export const maxBoost = 10;
 /** Boosts of pages that are marked as outdated, and of pages that a navigation omits. */
 const deprecatedBoost = 0.25;
 const looseBoost = 0.5;
@@ -63,6 +63,6 @@ export function applyNavigation(
     restrictedTo: groupsOf(values),
     isHidden: page.isHidden || entry?.isHidden === true,
     order: entry?.order ?? location?.order ?? null,
-    boost: Math.min(highestBoost, Math.max(lowestBoost, boost)),
+    boost: Math.min(maxBoost, Math.max(minBoost, boost)),
   };
 }

@@ -5,14 +5,14 @@ import { describeContent, describeSchema, joined, resolveReference } from './ope
 
 type Api = Record<string, unknown>;
 
-const longestDetails = 200_000;
-const mostMessages = 50;
-const mostOperations = 5_000;
+const maxDetailsLength = 200_000;
+const maxMessages = 50;
+const maxOperations = 5_000;
 
 /** Returns the operations of an AsyncAPI 2 or 3 document: what an application sends to and receives from channels. */
 export function asyncOperations(api: Api): Operation[] {
   const found = textOf(api.asyncapi)?.startsWith('2') === true ? operationsOf2(api) : operationsOf3(api);
-  return found.slice(0, mostOperations).map((entry) => operationOf(api, entry));
+  return found.slice(0, maxOperations).map((entry) => operationOf(api, entry));
 }
 
 interface Found {
@@ -76,7 +76,7 @@ function operationOf(api: Api, { id, action, address, channel, operation, messag
   ];
   const details = [
     parametersOf(api, channel.parameters),
-    ...messages.slice(0, mostMessages).map((message) => messageOf(api, message)),
+    ...messages.slice(0, maxMessages).map((message) => messageOf(api, message)),
   ];
   return {
     method: action,
@@ -88,7 +88,7 @@ function operationOf(api: Api, { id, action, address, channel, operation, messag
     slug: slugOf(title).replace(/^-+|(?<!-)-+$/g, '') || 'operation',
     isDeprecated: operation.deprecated === true,
     lead: joined(lead),
-    details: joined(details).slice(0, longestDetails),
+    details: joined(details).slice(0, maxDetailsLength),
   };
 }
 
@@ -98,7 +98,7 @@ function parametersOf(api: Api, parameters: unknown): string {
     const text = textOf(parameter.description);
     return `- \`${name}\`${facts === '' ? '' : ` (${facts})`}${text === undefined ? '' : `: ${text}`}`;
   });
-  return lines.length === 0 ? '' : `## Parameters\n\n${lines.slice(0, mostMessages).join('\n')}`;
+  return lines.length === 0 ? '' : `## Parameters\n\n${lines.slice(0, maxMessages).join('\n')}`;
 }
 
 function messageOf(api: Api, found: unknown): string {

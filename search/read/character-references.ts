@@ -1,6 +1,6 @@
 import { decodeString } from 'micromark-util-decode-string';
 
-/** An escaped character begins no reference. */
+/** An escaped ampersand does not start a reference. */
 const escaped = /\\[!-/:-@[-`{-~]/;
 const reference = /&(?:#(?:\d{1,7}|x[\da-f]{1,6})|[a-z][\da-z]{1,30});/gi;
 const escapedOrReference = new RegExp(`${escaped.source}|${reference.source}`, 'gi');
@@ -10,7 +10,10 @@ const startingMark = /[#>+=-]/;
 /** In plain Markdown, tags are kept as they are. */
 const tag = /(<\/?[A-Za-z][^<>]{0,300}>)/;
 
-/** Decodes the character references of Markdown (`&lt;`, `&#39;`, `&nbsp;`). The result is no markup: marks are escaped. */
+/**
+ * Decodes the character references of Markdown (`&lt;`, `&#39;`, `&nbsp;`). Markdown characters in the result are
+ * escaped, so that they are not markup.
+ */
 export function decodeReferences(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(escapedOrReference, (whole, at: number) => {
@@ -40,7 +43,7 @@ export function decodeOutsideTags(text: string): string {
     .join('');
 }
 
-/** A line break would end the line that states it. */
+/** A line break would end the attribute's line. */
 function decodedOf(text: string): string {
   return decodeString(text).replace(/[\r\n\t]/g, ' ');
 }

@@ -7,8 +7,8 @@ export interface FrontMatter {
   body: string;
 }
 
-const longest = 64 * 1024;
-/** As AsciiDoc and reStructuredText state them. */
+const maxLength = 64 * 1024;
+/** In the form of AsciiDoc and reStructuredText. */
 const headerWithGroups = /^[ \t]*:(?:page-)?groups:/im;
 
 /**
@@ -18,7 +18,7 @@ export function readFrontMatter(source: string): FrontMatter {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
   const head = /^\s{0,100}(---|\+\+\+)[ \t]*\r?\n/.exec(text);
   if (head === null) return { values: {}, body: text };
-  const block = text.slice(head[0].length, head[0].length + longest);
+  const block = text.slice(head[0].length, head[0].length + maxLength);
   const isToml = head[1] === '+++';
   const end = (isToml ? /^\+\+\+[ \t]*(?:\r?\n|$)/m : /^---[ \t]*(?:\r?\n|$)/m).exec(block);
   if (end === null) return malformed(text, block.split(/^[ \t]*\r?$/m, 1)[0] ?? '');
@@ -46,7 +46,7 @@ export function groupsOf({ groups }: Record<string, unknown>): string[] | null {
   return isEmpty ? null : (listOf(groups) ?? []);
 }
 
-/** Names `groups` in lower case: a page must not become public by how it spells the key. */
+/** Lower-cases the key `groups`: a page must not become public because of its spelling. */
 function withGroups(values: Record<string, unknown>): Record<string, unknown> {
   const key = Object.keys(values).find(isGroups);
   return key === undefined ? values : { ...values, groups: values[key] };
@@ -73,7 +73,7 @@ export function tomlOf(text: string): unknown {
 /** Returns the value of a YAML or JSON text; undefined when it is malformed, or when `groups` is ambiguous. */
 export function parseYaml(text: string): unknown {
   try {
-    return readYaml(text, { mostAliases: 50, merge: true, onceOf: (key) => (isGroups(key) ? 'groups' : undefined) });
+    return readYaml(text, { maxAliases: 50, merge: true, onceOf: (key) => (isGroups(key) ? 'groups' : undefined) });
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import type { SourceFile } from './source-file.ts';
 import type { SourceFiles } from './layouts/layout.ts';
 
 /** Included files may include others. */
-const mostRounds = 8;
+const maxRounds = 8;
 
 /**
  * Returns the files that pages include. Those that a folder does not list, such as source code, are read when the pages
@@ -30,7 +30,7 @@ export function createIncludedFiles(listed: SourceFiles, readMore: (paths: strin
         missing.set(at, [...missed]);
       };
       for (const [at, entry] of entries.entries()) await readAt(at, entry);
-      for (let round = 0; round < mostRounds; round++) {
+      for (let round = 0; round < maxRounds; round++) {
         const wanted = [...new Set([...missing.values()].flat())].filter((path) => !asked.has(path));
         if (wanted.length === 0) break;
         for (const path of wanted) asked.add(path);

@@ -52,7 +52,7 @@ export function changeProse(text: string, change: (prose: string) => string): st
   return changed + text.slice(at);
 }
 
-/** As many backticks as open inline code close it; those that nothing closes are text. */
+/** Inline code ends with as many backticks as it starts with; unmatched backticks are text. */
 function changeOutsideSpans(line: string, change: (prose: string) => string): string {
   const parts = line.split(/(`+)/);
   const lastOf = new Map(parts.map((part, at) => [part, at]));

@@ -6,8 +6,8 @@ interface Container {
   list: number | null;
 }
 
-const deepestIndent = 16;
-const deepestNesting = 200;
+const maxIndent = 16;
+const maxNesting = 200;
 const listItem = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 
 /** Assembles the text of an MDX page without the indentation of nested tags; lists and code keep theirs. */
@@ -29,7 +29,7 @@ export function createMdxWriter() {
   /** Returns the indentation of an element that starts at `at` in the source. */
   function indentOf(container: Container, at: number): number {
     if (container.list === null || at <= container.list) return container.indent;
-    return Math.min(deepestIndent, container.indent + at - container.list);
+    return Math.min(maxIndent, container.indent + at - container.list);
   }
 
   function add(content: string): void {
@@ -84,7 +84,7 @@ export function createMdxWriter() {
         ? innermost()
         : { indent: container === root && container.list === null ? 0 : indentOf(container, indent), list: null };
       if (shown !== '') text(shown);
-      if (kind === 'open' && open.length < deepestNesting) open.push({ name, container: inner });
+      if (kind === 'open' && open.length < maxNesting) open.push({ name, container: inner });
       if (kind === 'close') {
         const at = open.findLastIndex((entry) => entry.name === name);
         if (at !== -1) open.length = at;

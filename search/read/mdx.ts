@@ -24,8 +24,8 @@ const typedAdmonition = /^(?:Aside|Admonition|Callout)$/;
 const moduleLine = /^(?:import\s+(?:[\w*{$"'])|export\s+(?:default|const|let|function|async|class|\{|\*))/;
 const voidTag = /^(?:area|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
 const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]/;
-const longestTag = 10_000;
-const longestModule = 400;
+const maxTagLength = 10_000;
+const maxModuleLength = 400;
 
 /**
  * Converts MDX to Markdown: imports, exports and tags are removed with their indentation; their text and titles stay;
@@ -51,7 +51,7 @@ export function mdxToMarkdown(source: string): string {
     }
     const startsModule = moduleLines === 0 && line.kind === 'text' && moduleLine.test(text.slice(0, 100));
     if (startsModule) depth = 0;
-    if (startsModule || (moduleLines > 0 && moduleLines < longestModule && (depth > 0 || line.kind !== 'blank'))) {
+    if (startsModule || (moduleLines > 0 && moduleLines < maxModuleLength && (depth > 0 || line.kind !== 'blank'))) {
       depth += bracketsOf(text);
       moduleLines++;
       continue;
@@ -169,7 +169,7 @@ function tagOrComment(text: string, at: number, budget: { left: number }): Repla
   if (text.startsWith('<!--', at)) return upTo(text, at, '-->', budget);
   if (!/^<\/?(?:[A-Za-z][\w.:-]*)?[\s/>{]/.test(text.slice(at, at + 100))) return null;
   const end = endOfTag(text, at);
-  budget.left -= (end ?? Math.min(text.length, at + longestTag)) - at;
+  budget.left -= (end ?? Math.min(text.length, at + maxTagLength)) - at;
   if (end === null) return null;
   const tag = text.slice(at, end);
   return { text: textOfTag(tag), end, tag: kindOfTag(tag) };
@@ -184,7 +184,7 @@ function upTo(text: string, at: number, close: string, budget: { left: number })
 function endOfTag(text: string, at: number): number | null {
   let depth = 0;
   let quote = '';
-  for (let index = at + 1; index < Math.min(text.length, at + longestTag); index++) {
+  for (let index = at + 1; index < Math.min(text.length, at + maxTagLength); index++) {
     const character = text[index] ?? '';
     if (quote !== '') {
       if (character === quote) quote = '';

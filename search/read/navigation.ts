@@ -33,7 +33,7 @@ const branches = [
   'root',
   'pages',
 ];
-const deepest = 30;
+const maxDepth = 30;
 
 export const noNavigation: Navigation = { entries: new Map(), languages: [], versions: [] };
 
@@ -50,7 +50,7 @@ export function readNavigation(files: ReadonlyMap<string, SourceFile>): Navigati
 export function navigationFromTree(tree: unknown, files: ReadonlyMap<string, SourceFile>): Navigation {
   const navigation: Navigation = { entries: new Map(), languages: [], versions: [] };
   const visit = (node: unknown, context: Context, depth: number): void => {
-    if (depth > deepest) return;
+    if (depth > maxDepth) return;
     if (Array.isArray(node)) {
       const isDefault = (entry: unknown) => isRecord(entry) && entry.default === true;
       for (const entry of [...node.filter(isDefault), ...node.filter((item) => !isDefault(item))])

@@ -1,9 +1,9 @@
 import { isRecord, textOf } from './front-matter.ts';
 
-const deepest = 5;
-const mostLines = 200;
+const maxDepth = 5;
+const maxLines = 200;
 /** Longest list of values, default or name, in characters. */
-const longestFact = 2_000;
+const maxFactLength = 2_000;
 
 /** Resolves a reference inside the file (`#/components/…`); returns other values unchanged. */
 export function resolveReference(api: Record<string, unknown>, value: unknown): unknown {
@@ -42,13 +42,13 @@ export function describeSchema(api: Record<string, unknown>, found: unknown): st
   const type = Array.isArray(schema.type) ? schema.type.join(' or ') : textOf(schema.type);
   const format = textOf(schema.format);
   const values = Array.isArray(schema.enum)
-    ? `one of: ${schema.enum.slice(0, 40).join(', ').slice(0, longestFact)}`
+    ? `one of: ${schema.enum.slice(0, 40).join(', ').slice(0, maxFactLength)}`
     : undefined;
   const items = type === 'array' ? `of ${describeSchema(api, itemsOnce(schema))}` : undefined;
   const fallback =
     schema.default === undefined || typeof schema.default === 'object'
       ? undefined
-      : `default ${String(schema.default).slice(0, longestFact)}`;
+      : `default ${String(schema.default).slice(0, maxFactLength)}`;
   return [type, format === undefined ? undefined : `(${format})`, items, values, fallback].filter(Boolean).join(' ');
 }
 
@@ -59,7 +59,7 @@ function itemsOnce(schema: Record<string, unknown>): unknown {
 
 function listFields(api: Record<string, unknown>, found: unknown, lines: string[], depth: number): void {
   const schema = resolveReference(api, found);
-  if (!isRecord(schema) || depth > deepest || lines.length > mostLines) return;
+  if (!isRecord(schema) || depth > maxDepth || lines.length > maxLines) return;
   for (const key of ['allOf', 'oneOf', 'anyOf']) {
     const options = schema[key];
     if (Array.isArray(options)) for (const option of options.slice(0, 20)) listFields(api, option, lines, depth + 1);
@@ -68,12 +68,12 @@ function listFields(api: Record<string, unknown>, found: unknown, lines: string[
   if (!isRecord(schema.properties)) return;
   const required = Array.isArray(schema.required) ? schema.required : [];
   for (const [name, property] of Object.entries(schema.properties)) {
-    if (lines.length > mostLines) return;
+    if (lines.length > maxLines) return;
     const inner = resolveReference(api, property);
     const text = isRecord(inner) ? textOf(inner.description)?.replace(/\s+/g, ' ') : undefined;
     const facts = [describeSchema(api, inner), required.includes(name) ? 'required' : ''].filter(Boolean).join(', ');
     lines.push(
-      `${'  '.repeat(Math.min(depth, 3))}- \`${name.slice(0, longestFact)}\`${facts === '' ? '' : ` (${facts})`}${text === undefined ? '' : `: ${text}`}`,
+      `${'  '.repeat(Math.min(depth, 3))}- \`${name.slice(0, maxFactLength)}\`${facts === '' ? '' : ` (${facts})`}${text === undefined ? '' : `: ${text}`}`,
     );
     listFields(api, inner, lines, depth + 1);
   }

@@ -23,11 +23,13 @@ export interface Operation {
 }
 
 const methods = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
-const largestFile = 20_000_000;
-/** Longest details of an operation, and of all: operations may share schemas, which each of them describes. */
-const longestDetails = 200_000;
-const mostDetails = 64_000_000;
-const mostParameters = 500;
+const maxTextLength = 20_000_000;
+/**
+ * Longest details of one operation, and of all together: each operation repeats the schemas that it shares with others.
+ */
+const maxDetailsLength = 200_000;
+const maxDetails = 64_000_000;
+const maxParameters = 500;
 
 /**
  * Returns the operations of an OpenAPI 2 or 3 or AsyncAPI 2 or 3 file, which may refer to other files; null for other files.
@@ -37,7 +39,7 @@ export function readOperations(
   fileOf: (path: string) => string | undefined,
 ): Operation[] | 'malformed' | null {
   const text = fileOf(path) ?? '';
-  if (text.length > largestFile || !/["']?(?:openapi|swagger|asyncapi)["']?\s*:\s*["']?[23]/.test(text)) return null;
+  if (text.length > maxTextLength || !/["']?(?:openapi|swagger|asyncapi)["']?\s*:\s*["']?[23]/.test(text)) return null;
   const api = parseApi(path, fileOf);
   if (api === undefined) return 'malformed';
   if (!isRecord(api)) return null;
@@ -46,7 +48,7 @@ export function readOperations(
   if (!isOpenApi || !(isRecord(api.paths) || isRecord(api.webhooks))) return null;
   const base = trimEndSlashes(textOf(api.basePath) ?? '');
   const operations: Operation[] = [];
-  let left = mostDetails;
+  let left = maxDetails;
   for (const kind of ['paths', 'webhooks'] as const) {
     const items = api[kind];
     if (!isRecord(items)) continue;
@@ -100,7 +102,7 @@ function detailsOf(
   operation: Record<string, unknown>,
 ): string {
   const listed = [item.parameters, operation.parameters].flatMap((list) =>
-    Array.isArray(list) ? list.slice(0, mostParameters).map((found) => resolveReference(api, found)) : [],
+    Array.isArray(list) ? list.slice(0, maxParameters).map((found) => resolveReference(api, found)) : [],
   );
   // a parameter of the operation replaces that of the path
   const parameters = [...new Map(listed.map((found) => [keyOfParameter(found), found])).values()];
@@ -122,7 +124,7 @@ function detailsOf(
       ]),
     );
   parts.push(responsesOf(api, operation.responses, operation.produces ?? api.produces));
-  return joined(parts).slice(0, longestDetails);
+  return joined(parts).slice(0, maxDetailsLength);
 }
 
 function keyOfParameter(parameter: unknown): string {
@@ -166,7 +168,7 @@ function responsesOf(api: Record<string, unknown>, responses: unknown, mediaType
     ]);
     parts.push(part);
     length += part.length;
-    if (length > longestDetails) break;
+    if (length > maxDetailsLength) break;
   }
   return parts.length === 0 ? '' : `## Responses\n\n${parts.join('\n\n')}`;
 }

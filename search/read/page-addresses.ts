@@ -8,12 +8,12 @@ import type { SourceFile } from './source-file.ts';
 export type AddressOf = (file: string) => string | null;
 
 const usualEnding = '.md';
-/** How links may name a page's file: with its extension, without it, or by the folder that it is the page of. */
+/** How links may name a page's file: with its extension, without it, or by its folder if it is the folder's page. */
 const endings = ['', usualEnding, '.mdx', '.rst', '.adoc', '/index.md', '/index.mdx', '/README.md'];
 
 /**
- * Creates the finder of the pages that links between files lead to. Front matter may give a page its own address,
- * so it is read of files whose page `knownPath` does not know. Errors: UnreadError.
+ * Creates a function that resolves links between files to the addresses of pages. Front matter may set a page's
+ * address, so it is read for files whose page `knownPath` does not know. Errors: UnreadError.
  */
 export function createAddressOf(
   files: SourceFiles,
@@ -22,7 +22,7 @@ export function createAddressOf(
   const addresses = new Map<string, string | null>();
 
   function read(name: string): string | null {
-    // out of the source
+    // the link leads out of the source
     if (name.startsWith('../')) return null;
     const file = endings.map((ending) => files.get(name + ending)).find((one) => one !== undefined);
     if (file === undefined || formatOf(file.path) === null) {

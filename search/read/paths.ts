@@ -24,7 +24,7 @@ export function folderOf(path: string): string {
   return slash === -1 ? '' : path.slice(0, slash);
 }
 
-/** Returns the name of a source's file among the files of all sources; no path has two slashes in a row. */
+/** Returns the name of a source's file among the files of all sources; no other path contains two slashes in a row. */
 export function fileOf(prefix: string, path: string): string {
   return prefix === '' ? path : `${prefix}//${path}`;
 }

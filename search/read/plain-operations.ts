@@ -2,11 +2,13 @@ import { decodeAttribute } from './character-references.ts';
 import { plainMarkdown } from './mdx.ts';
 import type { Operation } from './openapi.ts';
 
-/** A tag outside of code that descriptions of APIs use; others may be placeholders, such as `<name>`. */
+/**
+ * An HTML tag, outside code, of the kinds that API descriptions use; other tags may be placeholders, such as `<name>`.
+ */
 const tag =
   /<\/?(?:a|abbr|b|blockquote|br|code|dd|details|div|dl|dt|em|font|h[1-6]|hr|i|img|li|ol|p|pre|small|span|strong|su[bp]|summary|table|tbody|t[dhr]|thead|u|ul)(?:\s[^<>]{0,2000})?\/?>/i;
 
-/** Decodes character references in what operations say, and converts HTML to Markdown. */
+/** Decodes character references in the texts of operations, and converts HTML to Markdown. */
 export async function plainOperations(operations: Operation[]): Promise<Operation[]> {
   const plain: Operation[] = [];
   for (const operation of operations) {

@@ -8,7 +8,7 @@ import { plainOperations } from './plain-operations.ts';
 import { operationPages, type OperationFile } from './operation-pages.ts';
 import { createAddressOf } from './page-addresses.ts';
 import { readPage } from './read-page.ts';
-import { mostSkipped, type SourcePage } from './source-page.ts';
+import { maxSkipped, type SourcePage } from './source-page.ts';
 import type { SourceFile } from './source-file.ts';
 
 export interface ReadPages<Page> {
@@ -37,8 +37,8 @@ export interface SourceReport {
   /** Number of pages by the format of their source. */
   formats: Partial<Record<SourceFormat | 'api', number>>;
   /**
-   * Configurations that are not read whole, malformed API descriptions, files that are too large, then files that look like
-   * a page but have none, or that of another file; the first of them.
+   * Up to a limit: configurations that are read only in part, malformed API descriptions, files that are too large,
+   * then files that look like a page but have none, or share the page of another file.
    */
   skipped: string[];
 }
@@ -120,7 +120,7 @@ export async function collectPages<Known extends KnownPage>(
     pages.set(page.path, page);
     report.formats.api = (report.formats.api ?? 0) + 1;
   }
-  report.skipped.splice(mostSkipped);
+  report.skipped.splice(maxSkipped);
   return { pages: [...pages.values()], layout, addresses: moved, report };
 }
 
@@ -133,7 +133,7 @@ function pageFilesOf(files: SourceFile[], layout: Layout): { file: SourceFile; f
   return [...found.filter(({ format }) => format !== 'html'), ...found.filter(({ format }) => format === 'html')];
 }
 
-/** A page whose markup is nested deeper than its parser can follow is left out. */
+/** Returns null for a page whose markup is nested too deeply for its parser. */
 async function readPageSafely(
   file: SourceFile,
   surroundings: Parameters<typeof readPage>[1],

@@ -6,7 +6,7 @@ import {
   type KnownPages,
   type WantedPage,
 } from '../query/known-pages.ts';
-import { highestBoost, lowestBoost } from './apply-navigation.ts';
+import { maxBoost, minBoost } from './apply-navigation.ts';
 import { ordersPerSource } from './layouts/config-file.ts';
 import type { Layout } from './layouts/layout.ts';
 import { changeProse } from './markdown-lines.ts';
@@ -15,7 +15,7 @@ import { collectPages, type SourceReport } from './read-pages.ts';
 import type { SourceFile } from './source-file.ts';
 import type { SourcePage } from './source-page.ts';
 
-/** One of the sources of a site: its files, or the pages of the last index where they could not be read. */
+/** One of the sources of a site: its files, or the pages of the last index if the files could not be read. */
 export interface SourcePart {
   /** Path below which its pages appear; empty for the top. */
   prefix: string;
@@ -127,7 +127,7 @@ function placedPage(page: SourcePage, { prefix, weight }: Pick<SourcePart, 'pref
   return {
     ...page,
     content: prefix === '' ? page.content : withPrefixedLinks(page.content, prefix),
-    boost: Math.min(highestBoost, Math.max(lowestBoost, page.boost * weight)),
+    boost: Math.min(maxBoost, Math.max(minBoost, page.boost * weight)),
     ...(source && { source: { ...source, file: fileOf(prefix, source.file) } }),
   };
 }

@@ -3,7 +3,7 @@ export interface SourceFile {
   path: string;
   /** Name of the content: files with the same path and name are equal. */
   name?: string;
-  /** It is larger than files that are read. */
+  /** The file is too large to be read. */
   isTooLarge?: true;
   /** Throws UnreadError if the file was assumed to be unchanged. */
   read(): string;

@@ -1,5 +1,5 @@
-/** Longest list of files that could not be read as pages. */
-export const mostSkipped = 20;
+/** Most files that are listed as unreadable. */
+export const maxSkipped = 20;
 
 /** Properties that a page states; `filter` compares with them. */
 export interface PageMetadata {

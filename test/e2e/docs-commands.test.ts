@@ -12,7 +12,10 @@ import { patienceMs } from '../support/patience.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Beginnings of blocks that start or build what this test has already running, and what runs them instead. */
+/**
+ * Beginnings of blocks that start or build something that is already running in this test, and the test that runs them
+ * instead.
+ */
 const elsewhere = [
   /^npm ci && npm run demo\b/, // e2e/demo.test.ts
   /^npm ci && npm test\b/, // the run that this test is a part of

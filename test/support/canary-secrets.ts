@@ -5,7 +5,7 @@ const lengths = { svc_: 61, svc_dsc_: 61, ghp_: 36, ghs_: 36, 'glpat-': 20, 'sk-
 export type SecretShape = keyof typeof lengths;
 export const secretShapes = ['svc_', 'svc_dsc_', 'ghp_', 'ghs_', 'glpat-', 'sk-proj-'] as const satisfies SecretShape[];
 
-/** A part that every canary secret of its kind has, and nothing else in the world. */
+/** A text that every canary secret of its kind contains, and nothing else does. */
 const markers = { shaped: 'zQ7kXw9LpT', known: 'vH3mBq8RyK' };
 export type SecretKind = keyof typeof markers;
 

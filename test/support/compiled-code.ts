@@ -1,15 +1,18 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the processes that tests start keep what they have compiled. */
+/** Compile cache of the processes that tests start. */
 export const compiledCode = join(import.meta.dirname, '../../node_modules/.cache/docket/tests');
 
-/** Three times what all tests compile. */
-const mostFiles = 50_000;
+/** Three times as many files as all tests compile. */
+const maxFiles = 50_000;
 
-/** Global setup of vitest: Node never removes what it compiled of earlier sources. A process that loses it compiles again. */
+/**
+ * Global setup of vitest. Empties the compile cache when it has grown too large, because Node never removes entries of
+ * earlier sources.
+ */
 export function setup(): void {
-  boundFiles(compiledCode, mostFiles);
+  boundFiles(compiledCode, maxFiles);
 }
 
 /** Removes a folder that holds more files. */

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const unitMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
-/** Longer than what the tests count takes on a busy machine. */
+/** Longer than the counted part of a test takes on a busy machine. */
 const neededMs = 20_000;
 
 /**
- * Waits for the next minute, hour or day (UTC) unless this one has 20 seconds left: refused keys are counted by the minute,
- * turns by the hour and costs by the day, and the next one begins with none.
+ * Waits for the next minute, hour or day (UTC) unless the current one lasts 20 more seconds: refused keys are counted
+ * per minute, turns per hour and costs per day, so a test must not cross into the next period.
  */
 export async function untilEarlyIn(unit: keyof typeof unitMs): Promise<void> {
   const leftMs = unitMs[unit] - (Date.now() % unitMs[unit]);

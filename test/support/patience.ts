@@ -1,2 +1,5 @@
-/** How long a test waits for what must come: a machine may stand still for a minute. A test that passes waits for less. */
+/**
+ * How long a test waits for an expected event, because a machine may stall for a minute. A passing test seldom waits
+ * that long.
+ */
 export const patienceMs = 120_000;

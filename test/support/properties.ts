@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 const percent = Number(process.env['PROPERTY_RUNS'] ?? 100);
 
-// the same cases in every run, so that a run that fails says something about the change
+// the same cases in every run, so that a failure is caused by the change
 fc.configureGlobal({ seed: Number(process.env['PROPERTY_SEED'] ?? 1), numRuns: propertyRuns(100) });
 
 export { fc };

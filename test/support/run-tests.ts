@@ -16,7 +16,7 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 const quick = ['--tags-filter=!slow && !control'];
 const sets: Record<string, string[]> = {
-  // they compute more than they wait: one more worker is enough to fill the waits
+  // they compute more than they wait, so one additional worker keeps the processors busy
   check: ['--project=unit*', `--maxWorkers=${availableParallelism() + 1}`, ...quick],
   test: [...['unit*', 'replay', 'integration*', 'attacks', 'smoke'].map((name) => `--project=${name}`), ...quick],
   all: [],
@@ -25,10 +25,10 @@ const secondGroups = '/sys/fs/cgroup/unified';
 /** In percent. */
 const propertyRuns: Record<string, string> = { check: '5', test: '10', all: '100' };
 const limitMs = 5_000;
-/** What runs beside the tests keeps what it has compiled; tests look after that themselves. */
+/** The commands that run in parallel use the compile cache; tests set it up themselves. */
 const compiled = { ...process.env, NODE_COMPILE_CACHE: 'node_modules/.cache/docket/checks' };
-/** The priority of what runs beside the tests. */
-const patience = 10;
+/** Priority of the commands that run in parallel to the tests. */
+const niceness = 10;
 
 const reportSchema = z.object({
   testResults: z.array(
@@ -52,7 +52,7 @@ interface TestResult {
   name: string;
   status: string;
   durationMs: number;
-  /** Exceeds the limit without the tag `slow`. */
+  /** A test that exceeds the limit without the tag `slow`. */
   isOver: boolean;
 }
 
@@ -67,22 +67,22 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-/** Ends the run once the commands have ended, which get the signal with everything that they started. */
+/** Forwards the signal to the commands and their children, and ends the run when they have ended. */
 function endInterrupted(): void {
   if (isInterrupted && running.size === 0) process.exit(130);
 }
 
 interface RunOptions {
   env?: NodeJS.ProcessEnv;
-  /** Leaves the processors to the tests, which often wait. */
-  isPatient?: boolean;
+  /** Lowers the priority, so that the tests get the processors first. */
+  isLowPriority?: boolean;
 }
 
-function run(command: string, args: string[], { env, isPatient = false }: RunOptions = {}): Promise<number> {
+function run(command: string, args: string[], { env, isLowPriority = false }: RunOptions = {}): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'inherit', detached: true, env });
     running.add(child);
-    if (isPatient && child.pid !== undefined) setPriority(child.pid, Math.max(getPriority(), patience));
+    if (isLowPriority && child.pid !== undefined) setPriority(child.pid, Math.max(getPriority(), niceness));
     child.on('error', reject);
     child.on('close', (code) => {
       running.delete(child);
@@ -131,7 +131,7 @@ function resultsOf({ testResults }: z.infer<typeof reportSchema>): TestResult[] 
   });
 }
 
-/** Returns how much longer a computation takes now than on an idle machine. */
+/** Returns the factor by which the machine's load slows down a computation. */
 function contention(): number {
   const startedAt = process.hrtime.bigint();
   const before = process.cpuUsage();
@@ -149,12 +149,12 @@ function contention(): number {
  */
 async function measureAgain(tests: TestResult[], env: NodeJS.ProcessEnv): Promise<TestResult[]> {
   console.log(`\nTook over ${limitMs / 1_000} s beside others; timed once more, alone:`);
-  // a report joins the names of groups and tests otherwise than the filter does
+  // the report and the filter join the names of groups and tests differently
   const names = tests.map(({ name }) => name.replaceAll(/\W+/g, '.+'));
   const files = new Set(tests.map(({ file }) => file));
   const before = contention();
   const results = await runVitest([...files, '--no-file-parallelism', ...quick, `-t=^(${names.join('|')})$`], env);
-  // processors differ: a machine of CI may need half as much again
+  // processors differ: a CI machine may need 50% more
   const allowedMs = limitMs * 1.5 * Math.max(before, contention());
   return tests.flatMap((test) => {
     const again = results?.find(
@@ -172,14 +172,14 @@ async function main(set: string, filters: string[]): Promise<void> {
   let passed = 0;
   const failures: string[] = [];
   const check = async (command: string, ...args: string[]) => {
-    // unit tests seldom wait: beside them, it would run last, and alone
-    if ((await run(command, args, { env: compiled, isPatient: set !== 'check' })) === 0) passed += 1;
+    // unit tests seldom wait, so a process with a low priority would run after them, alone
+    if ((await run(command, args, { env: compiled, isLowPriority: set !== 'check' })) === 0) passed += 1;
     else failures.push([command, ...args].join(' '));
   };
   const checks = Promise.all([
     check('oxfmt', '--check'),
     check('oxlint', '--deny-warnings'),
-    // one thread uses less of the processors than two, and takes no longer than the tests
+    // one thread leaves more of the processors to the tests, and does not take longer than they do
     check('npm', 'run', '--silent', 'typecheck', '--', '--singleThreaded'),
     ...(set === 'all' ? [check('npm', 'run', '--silent', 'patterns')] : []),
   ]);

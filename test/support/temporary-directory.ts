@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const variable = 'DOCKET_TEST_DIRECTORY';
-/** A process that has just been killed may still write. */
+/** Retries, because a process that was just killed may still write. */
 const removal = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
 let own: string | null = null;
 

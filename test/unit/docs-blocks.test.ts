@@ -23,7 +23,7 @@ const json =
 /** A page may leave out fields of a response, but not name others. */
 const someOf = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) => z.strictObject(shape).partial();
 
-/** What each JSON or YAML block is, in the order of its page. */
+/** The kind of each JSON or YAML block, in the order of its page. */
 const meanings: Record<string, Meaning[]> = {
   'docs/environments.md': Array.from({ length: 8 }, () => environment),
   'docs/evaluation.md': [

@@ -3,7 +3,7 @@ import type { DueExport, WorkerHistoryStore } from '../../db/for-worker/job-hist
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import type { ReadClosedExecution } from './history-export.ts';
 import { repeatAll } from '../../lib/repeat.ts';
-import type { IsDue } from '../../lib/share-looks.ts';
+import type { IsDue } from '../../lib/due-poll.ts';
 import { allOf } from '../../lib/all-of.ts';
 
 export interface HistoryChoresDeps {
@@ -24,7 +24,7 @@ export interface HistoryChoresDeps {
 
 const exportsAtOnce = 10;
 const removalsAtOnce = 50;
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 
 /**
  * Stores Temporal's history of each ended turn, so that a job can be replayed after Temporal has deleted it. Runs in
@@ -50,7 +50,7 @@ export function createHistoryChores(deps: HistoryChoresDeps): AsyncDisposable {
       log.warn({ jobId, turn }, 'Temporal has no history of a turn that has ended');
       return histories.markLost({ jobId, turn });
     }
-    return histories.postpone({ jobId, turn, waitMs: Math.min(longestWaitMs, 100 * 2 ** Math.min(due.attempts, 16)) });
+    return histories.postpone({ jobId, turn, waitMs: Math.min(maxWaitMs, 100 * 2 ** Math.min(due.attempts, 16)) });
   }
 
   async function removeOld(): Promise<void> {

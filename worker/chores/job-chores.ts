@@ -37,27 +37,27 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
   const { roundsEveryMs = 15_000 } = deps;
   const stopped = new AbortController();
 
-  async function lookAtPullRequests(): Promise<void> {
+  async function refreshPullRequests(): Promise<void> {
     const open = await branches.claimOpenPullRequests({ limit: pullRequestsAtOnce });
     const closed = await branches.claimClosedPullRequests({ limit: closedAtOnce });
-    await allOf([...open, ...closed].map(lookAt));
+    await allOf([...open, ...closed].map(refresh));
   }
 
   async function endExpiredWaits(): Promise<void> {
     while ((await endings.endWaits({ limit: waitsAtOnce })) === waitsAtOnce);
   }
 
-  async function lookAt({ prId, ...job }: OpenPullRequest): Promise<void> {
+  async function refresh({ prId, ...job }: OpenPullRequest): Promise<void> {
     // a token for each job would cost a GitHub App three more requests
     const forge = await granted.forgeOf({ ...job, id: null });
     if (forge === null) return;
-    const standing = await forge.pullRequestState({ repository: job.repository, id: prId, signal: stopped.signal });
-    await branches.setPullRequestState({ jobId: job.id, prId, ...standing });
+    const pullRequest = await forge.pullRequestState({ repository: job.repository, id: prId, signal: stopped.signal });
+    await branches.setPullRequestState({ jobId: job.id, prId, ...pullRequest });
   }
 
   const forAll = (name: string) => ({ name, everyMs: roundsEveryMs, isDue: () => claims.claim(name, roundsEveryMs) });
   const chores = repeatAll(log, [
-    { name: 'pull requests', everyMs: roundsEveryMs, work: lookAtPullRequests },
+    { name: 'pull requests', everyMs: roundsEveryMs, work: refreshPullRequests },
     { ...forAll('expired waits'), work: endExpiredWaits },
     { ...forAll('abandoned model calls'), work: () => leases.loseAbandoned() },
     { name: 'archive schedule', everyMs: 3_600_000, retryMs: 5_000, work: () => keepArchiveSchedule(client) },

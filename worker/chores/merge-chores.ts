@@ -11,7 +11,7 @@ import type {
   PullRequestMergeStore,
 } from '../../db/for-worker/pull-request-merges.ts';
 import { repeatAll } from '../../lib/repeat.ts';
-import type { IsDue } from '../../lib/share-looks.ts';
+import type { IsDue } from '../../lib/due-poll.ts';
 
 export interface MergeChoresDeps extends Pick<WorkerClients, 'mergeBranch' | 'checkMerge' | 'deleteBranch'> {
   merges: PullRequestMergeStore;
@@ -100,10 +100,10 @@ export function createMergeChores(deps: MergeChoresDeps): AsyncDisposable {
     const { repository, headCommit, forgeId } = work;
     if (forgeId === null) return (await checkMerge({ ...work, signal })) ?? { problem: null, conflicts: [] };
     const merging = await mergingOf(work);
-    const { obstacle, ...standing } = await merging.check({ id: forgeId, repository, headCommit, signal });
-    if (obstacle !== null) return { ...obstacle, conflicts: [], standing };
+    const { obstacle, ...pullRequest } = await merging.check({ id: forgeId, repository, headCommit, signal });
+    if (obstacle !== null) return { ...obstacle, conflicts: [], pullRequest };
     const problem = await granted.mergeProblem(work.job);
-    return { problem, cause: problem === null ? null : 'access', conflicts: [], standing };
+    return { problem, cause: problem === null ? null : 'access', conflicts: [], pullRequest };
   }
 
   async function mergingOf({ job }: CheckWork): Promise<Merging> {

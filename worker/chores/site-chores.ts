@@ -12,7 +12,7 @@ import {
   jobTaskQueue,
 } from '../../workflows/contract/messages.ts';
 import { repeatAll } from '../../lib/repeat.ts';
-import type { IsDue } from '../../lib/share-looks.ts';
+import type { IsDue } from '../../lib/due-poll.ts';
 import type { IndexSiteInput } from '../../workflows/contract/site.ts';
 
 export interface SiteChoresDeps {
@@ -40,7 +40,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
   const { sites, client, log, taskQueue = jobTaskQueue, requestsEveryMs = 250, schedulesEveryMs = 30_000 } = deps;
   /** The schedules as this process last saw them: interval in minutes by site. */
   const scheduled = new Map<string, number | null>();
-  let hasLooked = false;
+  let hasListed = false;
 
   async function startRequested(): Promise<void> {
     for (const { siteId, organizationId } of await sites.listIndexRequests(requestsAtOnce)) {
@@ -70,7 +70,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
         failures.push(error);
       }
     }
-    hasLooked = true;
+    hasListed = true;
     for (const site of present) {
       if (scheduled.get(site.id) === site.refreshMinutes) continue;
       try {
@@ -86,7 +86,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
   /** Returns the sites with schedules. The first call asks Temporal, as sites may be deleted while no worker runs. */
   async function scheduledSites(): Promise<Set<string>> {
     const ids = new Set(scheduled.keys());
-    if (hasLooked) return ids;
+    if (hasListed) return ids;
     for await (const { scheduleId } of client.schedule.list()) {
       const siteId = siteOfSchedule(scheduleId);
       if (siteId !== null) ids.add(siteId);

@@ -8,7 +8,7 @@ import {
 } from '../../workflows/contract/messages.ts';
 import type { DeliverWebhookInput } from '../../workflows/contract/webhook.ts';
 import { repeatAll } from '../../lib/repeat.ts';
-import type { IsDue } from '../../lib/share-looks.ts';
+import type { IsDue } from '../../lib/due-poll.ts';
 import { allOf } from '../../lib/all-of.ts';
 
 export interface WebhookChoresDeps {

@@ -93,7 +93,7 @@ const commandVariables = z.object({
 });
 
 /** Most setups of a project that are kept; an older one is that of an earlier state of its lock files. */
-const mostLayers = 5;
+const maxLayers = 5;
 
 /** Returns the limits of the environments of projects. */
 function environmentsOf(env: z.infer<typeof commandVariables>) {
@@ -117,7 +117,7 @@ function environmentsOf(env: z.infer<typeof commandVariables>) {
       jobDiskBytes: jobDisksOf(env)?.growthBytes ?? null,
     },
     /** Limits of what setups installed: of a project, and of an organization in the database. */
-    layerBounds: { mostLayers, mostBytes: env.DOCKET_MAX_LAYERS_GB * 1e9 },
+    layerBounds: { maxLayers, maxBytes: env.DOCKET_MAX_LAYERS_GB * 1e9 },
     /** Limit of what this machine keeps of it. */
     machineBytes: env.DOCKET_LAYERS_GB * 1e9,
   };

@@ -6,7 +6,7 @@ import { wholeNumber } from '../../lib/config/read-variables.ts';
 /** Images that commands may run in. */
 export type ImageConfig = ReturnType<typeof imagesOf>;
 
-const mostFiles = 500_000;
+const maxFiles = 500_000;
 
 export const imageVariables = z.object({
   DOCKET_IMAGE: z
@@ -43,7 +43,7 @@ export function imagesOf(env: z.output<typeof imageVariables>) {
     archives: archives === undefined ? null : resolve(archives),
     /** Program that pulls images; null for the first one that is installed. */
     program: env.DOCKET_IMAGE_PROGRAM ?? null,
-    limits: { bytes: env.DOCKET_IMAGE_MB * 1e6, entries: mostFiles },
+    limits: { bytes: env.DOCKET_IMAGE_MB * 1e6, entries: maxFiles },
     /** Disk space limit of all unpacked images. */
     totalBytes: env.DOCKET_IMAGES_GB * 1e9,
   };

@@ -11,8 +11,8 @@ const task = z
     records: z.array(z.string()),
     turn: z.number(),
     step: z.number(),
-    mostMessages: z.number(),
-    mostCharacters: z.number(),
+    maxMessages: z.number(),
+    maxCharacters: z.number(),
   })
   .parse(workerData);
 
@@ -24,9 +24,9 @@ async function* records(): AsyncGenerator<BundleRecord> {
 function newestOf(messages: ExactQuestion['messages']) {
   let from = messages.length;
   let characters = 0;
-  while (from > 0 && messages.length - from < task.mostMessages) {
+  while (from > 0 && messages.length - from < task.maxMessages) {
     characters += JSON.stringify(messages[from - 1]).length;
-    if (characters > task.mostCharacters) break;
+    if (characters > task.maxCharacters) break;
     from -= 1;
   }
   return { omittedMessages: from, messages: messages.slice(from) };

@@ -82,18 +82,18 @@ function toolsOf(mayRun: boolean, instructions: Instructions): string[][] {
 function instructionsAt({ effects }: CollectedJob, turn: number): Instructions {
   const stored = effects
     .filter((one) => one.effect === 'instructions' && one.turn <= turn && one.result !== null)
-    .toSorted((one, other) => other.turn - one.turn);
+    .toSorted((a, b) => b.turn - a.turn);
   return instructionsOf(stored[0]?.result);
 }
 
 /** Returns the prompts and messages sent to the job, in order. */
 function promptsOf({ turns, messages }: CollectedJob): Prompt[] {
-  const said = [
+  const prompts = [
     ...turns.map(({ turn, prompt, images }) => ({ turn, position: 0, step: 0, prompt, images })),
     ...messages,
   ];
-  said.sort((left, right) => left.turn - right.turn || left.position - right.position);
-  return said.map(({ turn, step, prompt, images }) => ({ turn, step, prompt, images }));
+  prompts.sort((left, right) => left.turn - right.turn || left.position - right.position);
+  return prompts.map(({ turn, step, prompt, images }) => ({ turn, step, prompt, images }));
 }
 
 function rowOf(jobId: string, record: CollectedJob['steps'][number]): StepRow {

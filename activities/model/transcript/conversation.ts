@@ -53,8 +53,8 @@ export function createConversation(deps: ConversationDeps) {
     const due: (JobNote & { notice?: string })[] = notesDue(at, transcript);
     const hasNoteOfTurn = transcript.notes.some((note) => note.turn === turn && oncePerTurn.has(note.kind));
     const note = hasNoteOfTurn ? null : isPlanning(at.job) ? planningNote : commandNoteOf(commands, at.job.project);
-    const wasTold = transcript.compaction?.turn === turn;
-    if (note !== null) due.push({ turn, step, ...note, ...(wasTold && { notice: undefined }) });
+    const wasNotified = transcript.compaction?.turn === turn;
+    if (note !== null) due.push({ turn, step, ...note, ...(wasNotified && { notice: undefined }) });
     for (const note of due) await context.addNote({ jobId, ...note });
     const hasNewGuidance = await addGuidance({
       ...at,

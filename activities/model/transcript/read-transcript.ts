@@ -12,7 +12,7 @@ export interface TranscriptReaderDeps {
 }
 
 /** Limit for all cached jobs together. */
-const mostCharacters = 64e6;
+const maxCharacters = 64e6;
 /** Characters that are measured between two turns of the event loop. */
 const measuredAtOnce = 1e6;
 
@@ -48,7 +48,7 @@ export function createTranscriptReader({ steps, context }: TranscriptReaderDeps)
     kept.set(jobId, entry);
     characters += entry.characters;
     for (const oldest of kept.keys()) {
-      if (characters <= mostCharacters) return;
+      if (characters <= maxCharacters) return;
       forget(oldest);
     }
   }
@@ -91,8 +91,8 @@ export function createTranscriptReader({ steps, context }: TranscriptReaderDeps)
   };
 }
 
-function isSameStep(one: StepKey | null, other: StepKey | null): boolean {
-  return one?.turn === other?.turn && one?.step === other?.step;
+function isSameStep(a: StepKey | null, b: StepKey | null): boolean {
+  return a?.turn === b?.turn && a?.step === b?.step;
 }
 
 /** Returns the length of steps in characters, in chunks that do not block the event loop. */

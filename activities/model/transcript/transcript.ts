@@ -4,7 +4,7 @@ import type { Prompt } from '../../../db/for-worker/jobs.ts';
 import type { StepKey, StepRow } from '../../../db/for-worker/steps.ts';
 import { likelyTokensOf } from '../../../models/used-tokens.ts';
 import { questionCallOf } from '../../tools/ask-tool.ts';
-import { imageCharacters, imagesIn, saidWith, shownImages } from '../images.ts';
+import { imageCharacters, imagesIn, userMessageOf, shownImages } from '../images.ts';
 import { ledgerText } from '../ledger.ts';
 import { maskedOutput, maskInChunks } from './masking.ts';
 
@@ -44,8 +44,8 @@ export function uptoOf(compaction: Compaction | null): StepKey {
 }
 
 /** Reports whether a step comes after another. */
-export function isBehind(one: StepKey, other: StepKey): boolean {
-  return one.turn > other.turn || (one.turn === other.turn && one.step > other.step);
+export function isBehind(a: StepKey, b: StepKey): boolean {
+  return a.turn > b.turn || (a.turn === b.turn && a.step > b.step);
 }
 
 /**
@@ -63,7 +63,7 @@ export function conversationOf(
   const upto = uptoOf(compaction);
   const messages: ModelMessage[] = [];
   const isOld = (prompt: Prompt) => !isBehind({ turn: prompt.turn, step: prompt.step ?? Infinity }, upto);
-  for (const prompt of prompts.filter(isOld)) messages.push(saidWith(quotedPrompt(prompt, compaction)));
+  for (const prompt of prompts.filter(isOld)) messages.push(userMessageOf(quotedPrompt(prompt, compaction)));
   if (compaction !== null) messages.push({ role: 'user', content: compactedText(compaction) });
 
   const newer = prompts.filter((prompt) => !isOld(prompt));
@@ -72,9 +72,9 @@ export function conversationOf(
   const speak = (before: StepKey) => {
     for (let [prompt] = newer; prompt !== undefined && isDue(prompt, before); [prompt] = newer) {
       const isAnswer = previous !== null && prompt.turn > previous.turn && addAnswer(messages, previous, prompt);
-      if (!isAnswer) messages.push(saidWith(prompt));
+      if (!isAnswer) messages.push(userMessageOf(prompt));
       else if (prompt.images !== undefined && prompt.images.length > 0)
-        messages.push(saidWith({ ...prompt, prompt: 'The images of the answer:' }));
+        messages.push(userMessageOf({ ...prompt, prompt: 'The images of the answer:' }));
       previous = null;
       newer.shift();
     }

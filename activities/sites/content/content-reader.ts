@@ -1,5 +1,5 @@
 import { createThreadPool } from '../../../lib/threads/thread-pool.ts';
-import { ThreadQueueError } from '../../../lib/threads/fair-line.ts';
+import { ThreadQueueError } from '../../../lib/threads/fair-queue.ts';
 import type { WebPage } from '../../../search/read/formats/html.ts';
 import type { ThreadText } from '../../../search/read/formats/thread.ts';
 import type { FrontMatter } from '../../../search/read/front-matter.ts';

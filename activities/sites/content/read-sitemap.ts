@@ -10,10 +10,10 @@ export interface Sitemap {
 }
 
 /** The protocol's own limits are 50,000 addresses and 50 MB. */
-const mostAddresses = 50_000;
-export const mostSitemapBytes = 10_000_000;
-const longestAddress = 2_048;
-const deepest = 20;
+const maxAddresses = 50_000;
+export const maxSitemapBytes = 10_000_000;
+const maxAddressLength = 2_048;
+const maxDepth = 20;
 const chunkLength = 65_536;
 /** An ampersand that is no reference of XML. */
 const rawAmpersand = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
@@ -24,7 +24,7 @@ const rawAmpersand = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
  */
 export function readSitemap(bytes: Uint8Array): Sitemap | null {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const unzipped = isGzip ? gunzipSync(bytes, { maxOutputLength: mostSitemapBytes }) : bytes;
+  const unzipped = isGzip ? gunzipSync(bytes, { maxOutputLength: maxSitemapBytes }) : bytes;
   const text = new TextDecoder().decode(unzipped).replaceAll(rawAmpersand, '&amp;');
   const found: Sitemap = { pages: [], sitemaps: [], isWhole: false };
   const parser = sax.parser(true, { trim: true, position: false });
@@ -32,7 +32,7 @@ export function readSitemap(bytes: Uint8Array): Sitemap | null {
   let address = '';
   let isSitemap = false;
   const take = (text: string) => {
-    if (open.at(-1) === 'loc' && address.length < longestAddress) address += text;
+    if (open.at(-1) === 'loc' && address.length < maxAddressLength) address += text;
   };
   Object.assign(parser, {
     onopentag({ name }: { name: string }) {
@@ -45,11 +45,11 @@ export function readSitemap(bytes: Uint8Array): Sitemap | null {
     onclosetag() {
       const list = open.at(-2) === 'sitemap' ? found.sitemaps : found.pages;
       // image and video sitemaps have their own addresses below a page
-      if (open.pop() === 'loc' && open.length === 2 && list.length < mostAddresses) list.push(address.trim());
+      if (open.pop() === 'loc' && open.length === 2 && list.length < maxAddresses) list.push(address.trim());
       if (open.length === 0) found.isWhole = parser.error === null;
     },
   });
-  for (let at = 0; at < text.length && parser.error === null && open.length < deepest; at += chunkLength)
+  for (let at = 0; at < text.length && parser.error === null && open.length < maxDepth; at += chunkLength)
     parser.write(text.slice(at, at + chunkLength));
   return isSitemap ? found : null;
 }

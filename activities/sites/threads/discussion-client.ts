@@ -5,7 +5,7 @@ import { ForgeError } from '../../forges/forge.ts';
 import { maintainers, text, time } from './issue-forges.ts';
 import { linkSchema } from '../../forges/forge-http.ts';
 import {
-  createPatientAsk,
+  createRetryingAsk,
   failureOfForge,
   notItsApi,
   notPublic,
@@ -28,13 +28,13 @@ const listQuery = `query ($owner: String!, $name: String!, $size: Int!, $after: 
     }
   }
 }`;
-const threadQuery = `query ($owner: String!, $name: String!, $number: Int!, $most: Int!, $replies: Int!) {
+const threadQuery = `query ($owner: String!, $name: String!, $number: Int!, $max: Int!, $replies: Int!) {
   repository(owner: $owner, name: $name) {
     discussion(number: $number) {
       body
       author { login }
       answer { ...reply }
-      comments(first: $most) { nodes { ...reply replies(first: $replies) { nodes { ...reply } } } }
+      comments(first: $max) { nodes { ...reply replies(first: $replies) { nodes { ...reply } } } }
     }
   }
 }
@@ -88,13 +88,13 @@ const visibility = z.object({ private: z.boolean(), has_discussions: z.boolean()
 /** Creates a client for the discussions of one repository on GitHub, which shows them only by GraphQL and with a token. */
 export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOptions): ThreadClient {
   const failureOf = (response: ForgeResponse) => failureOfForge(api, 'discussions', response);
-  const patient = { failureOf: problemOf, delayMs, signal };
-  const ask = createPatientAsk<{ query: string; variables: object }>({
-    ...patient,
+  const retrying = { failureOf: problemOf, delayMs, signal };
+  const ask = createRetryingAsk<{ query: string; variables: object }>({
+    ...retrying,
     send: (question) => api.graphql(question, signal),
   });
-  const askAsEverybody = createPatientAsk<string>({
-    ...patient,
+  const askAnonymously = createRetryingAsk<string>({
+    ...retrying,
     send: (path) => api.get(path, { isAnonymous: true, signal }),
   });
 
@@ -126,8 +126,8 @@ export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOpt
     throw response.status === 200 ? notItsApi(api.forge) : failureOf(response);
   }
 
-  async function read(number: number, most: number): Promise<ThreadContent | null> {
-    const variables = { number, most, replies: repliesPerComment };
+  async function read(number: number, max: number): Promise<ThreadContent | null> {
+    const variables = { number, max, replies: repliesPerComment };
     const discussion = (await parsed(threadSchema, { query: threadQuery, variables }))?.discussion ?? null;
     if (discussion === null) return null;
     const { answer, comments } = discussion;
@@ -138,12 +138,12 @@ export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOpt
       ...(answer === null ? [] : [replyOf(answer, true)]),
       ...others.map((comment) => replyOf(comment, false)),
     ].filter((one) => one !== null);
-    return { text: discussion.body, isHtml: false, author: discussion.author, replies: replies.slice(0, most) };
+    return { text: discussion.body, isHtml: false, author: discussion.author, replies: replies.slice(0, max) };
   }
 
   return {
     async problemWithAccess() {
-      const response = await askAsEverybody('');
+      const response = await askAnonymously('');
       if (refusals.has(response.status)) return notPublic(api, 'discussions');
       if (response.status !== 200) throw failureOf(response);
       const { data } = visibility.safeParse(response.data);
@@ -184,7 +184,7 @@ export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOpt
       isSettled: answerChosenAt !== null,
       isForAll: true,
       labels: node.labels?.nodes.map(({ name }) => name) ?? [],
-      read: (most) => read(number, most),
+      read: (max) => read(number, max),
     };
   }
 }

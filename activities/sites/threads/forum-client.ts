@@ -5,7 +5,7 @@ import { askForge, type ForgeResponse } from '../../forges/forge-http.ts';
 import { ForgeError } from '../../forges/forge.ts';
 import { time } from './issue-forges.ts';
 import {
-  createPatientAsk,
+  createRetryingAsk,
   notItsApi,
   type ListedThread,
   type ThreadClient,
@@ -69,7 +69,7 @@ const refusal = z.object({ error_type: z.string() });
 /** Creates a client for the topics of a forum that runs Discourse. It reads without credentials. */
 export function createForumClient({ url, egress, delayMs, signal }: ForumClientOptions): ThreadClient {
   const { base, category, host } = forumOf(url);
-  const ask = createPatientAsk<string>({
+  const ask = createRetryingAsk<string>({
     send,
     failureOf: (response) => (response.status < 400 || isRefusal(response) ? null : failureOf(response)),
     delayMs,
@@ -111,39 +111,39 @@ export function createForumClient({ url, egress, delayMs, signal }: ForumClientO
     return `${category === '' ? '' : `${category}/l`}/latest.json?${query}`;
   }
 
-  function threadOf({ id, slug, title, ...one }: z.infer<typeof topic>): ListedThread {
-    const isSettled = one.has_accepted_answer === true;
+  function threadOf({ id, slug, title, ...found }: z.infer<typeof topic>): ListedThread {
+    const isSettled = found.has_accepted_answer === true;
     return {
       id: String(id),
       url: `${base}/t/${slug ? `${encodeURIComponent(slug)}/` : ''}${id}`,
       title,
-      changedAt: one.bumped_at,
+      changedAt: found.bumped_at,
       // neither an accepted answer nor a deleted reply moves a topic up
-      version: `${one.bumped_at} ${one.posts_count} ${isSettled}`,
+      version: `${found.bumped_at} ${found.posts_count} ${isSettled}`,
       isSettled,
-      isForAll: one.visible !== false && one.archetype !== 'private_message',
-      labels: one.tags ?? [],
-      read: (most) => read(id, most),
+      isForAll: found.visible !== false && found.archetype !== 'private_message',
+      labels: found.tags ?? [],
+      read: (max) => read(id, max),
     };
   }
 
-  async function read(id: number, most: number): Promise<ThreadContent | null> {
+  async function read(id: number, max: number): Promise<ThreadContent | null> {
     const response = await ask(`/t/${id}.json`);
     if (isRefusal(response)) return null;
     const found = parsed(topicSchema, response);
     const { posts } = found.post_stream;
     const accepted = await acceptedPosts(id, found);
     const isAccepted = ({ id }: { id: number }) => accepted.some((one) => one.id === id);
-    const question = posts.find((one) => one.post_number === 1);
-    const others = posts.filter((one) => one.post_number !== 1 && !isAccepted(one));
+    const question = posts.find((post) => post.post_number === 1);
+    const others = posts.filter((post) => post.post_number !== 1 && !isAccepted(post));
     return {
       text: question !== undefined && isShown(question) ? question.cooked : '',
       isHtml: true,
       author: question?.username ?? null,
       replies: [...accepted, ...others]
         .filter(isShown)
-        .slice(0, most)
-        .map((one) => replyOf(one, isAccepted(one))),
+        .slice(0, max)
+        .map((post) => replyOf(post, isAccepted(post))),
     };
   }
 
@@ -151,7 +151,7 @@ export function createForumClient({ url, egress, delayMs, signal }: ForumClientO
   async function acceptedPosts(id: number, found: z.infer<typeof topicSchema>): Promise<z.infer<typeof post>[]> {
     const { accepted_answers: listed, accepted_answer: named, post_stream: stream } = found;
     if (listed != null && listed.length > 0) return listed;
-    const known = stream.posts.filter((one) => one.accepted_answer === true);
+    const known = stream.posts.filter((post) => post.accepted_answer === true);
     if (known.length > 0 || named == null) return known;
     const response = await ask(`/posts/by_number/${id}/${named.post_number}.json`);
     return isRefusal(response) ? [] : [parsed(post, response)];
@@ -167,12 +167,12 @@ export function createForumClient({ url, egress, delayMs, signal }: ForumClientO
     async *list({ since, isSettled }) {
       for (let page = 0; ; page += 1) {
         const { topics, more_topics_url: more } = parsed(listSchema, await ask(listPath(page, isSettled))).topic_list;
-        if (isSettled && topics.length > 0 && topics.every((one) => one.has_accepted_answer == null))
+        if (isSettled && topics.length > 0 && topics.every((entry) => entry.has_accepted_answer == null))
           throw new ForgeError('rejected', `${host} does not mark accepted answers. Set threads to all.`);
-        const isChanged = (one: z.infer<typeof topic>) => since === null || one.bumped_at >= since;
-        yield { entries: topics.map((one) => (isChanged(one) ? threadOf(one) : null)), etag: null };
+        const isChanged = (entry: z.infer<typeof topic>) => since === null || entry.bumped_at >= since;
+        yield { entries: topics.map((entry) => (isChanged(entry) ? threadOf(entry) : null)), etag: null };
         // pinned topics come first, however old they are
-        const isOver = topics.some((one) => one.pinned !== true && !isChanged(one));
+        const isOver = topics.some((entry) => entry.pinned !== true && !isChanged(entry));
         if (more == null || isOver) return;
       }
     },

@@ -3,7 +3,7 @@ import type { ForgeQuestion } from '../../forges/forge-api.ts';
 import type { ForgeResponse } from '../../forges/forge-http.ts';
 import { issueForges, type ListedIssue } from './issue-forges.ts';
 import {
-  createPatientAsk,
+  createRetryingAsk,
   failureOfForge,
   isTooLong,
   notItsApi,
@@ -23,7 +23,7 @@ const refusals = new Set([401, 403, 404, 410]);
 export function createIssueClient({ api, delayMs, signal }: ThreadClientOptions): ThreadClient {
   const forge = issueForges[api.kind];
   const failureOf = (response: ForgeResponse) => failureOfForge(api, 'issues', response);
-  const ask = createPatientAsk<{ path: string } & Omit<ForgeQuestion, 'signal'>>({
+  const ask = createRetryingAsk<{ path: string } & Omit<ForgeQuestion, 'signal'>>({
     send: ({ path, ...question }) => api.get(path, { ...question, signal }),
     failureOf: (response) => (response.status < 400 ? null : failureOf(response)),
     delayMs,
@@ -41,8 +41,8 @@ export function createIssueClient({ api, delayMs, signal }: ThreadClientOptions)
     return {
       ...issue,
       version: issue.changedAt,
-      async read(most) {
-        const found = replies === 0 ? [] : await repliesOf(issue.id, most);
+      async read(max) {
+        const found = replies === 0 ? [] : await repliesOf(issue.id, max);
         return (
           found && { text, isHtml: false, author, replies: found.map((reply) => ({ ...reply, isAccepted: false })) }
         );
@@ -50,12 +50,12 @@ export function createIssueClient({ api, delayMs, signal }: ThreadClientOptions)
     };
   }
 
-  async function repliesOf(id: string, most: number) {
-    const response = await ask({ path: forge.repliesPath(id, most) });
+  async function repliesOf(id: string, max: number) {
+    const response = await ask({ path: forge.repliesPath(id, max) });
     if (response.status === 404 || response.status === 410) return null;
     return parsed(forge.replies, response)
       .filter((reply) => reply !== null)
-      .slice(0, most);
+      .slice(0, max);
   }
 
   /** Yields a page of a list, in the first of these sizes that can be read. Returns whether another page follows. */

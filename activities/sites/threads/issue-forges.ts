@@ -27,7 +27,7 @@ export interface IssueForge {
   /** Null for entries that are no issues. */
   list: z.ZodType<(ListedIssue | null)[]>;
   /** Replies up to a number, oldest first. */
-  repliesPath(id: string, most: number): string;
+  repliesPath(id: string, max: number): string;
   replies: z.ZodType<(IssueReply | null)[]>;
   /** Request that tells whether everyone may see the issues; null where listing them without a credential does. */
   access: { path: string; isPublic: z.ZodType<boolean> } | null;
@@ -62,19 +62,19 @@ const issue = z
     user: account,
     pull_request: z.unknown().optional(),
   })
-  .transform((one): ListedIssue | null =>
-    one.pull_request == null
+  .transform((found): ListedIssue | null =>
+    found.pull_request == null
       ? {
-          id: String(one.number),
-          url: one.html_url,
-          title: one.title,
-          text: one.body,
-          changedAt: one.updated_at,
-          isSettled: one.state === 'closed',
+          id: String(found.number),
+          url: found.html_url,
+          title: found.title,
+          text: found.body,
+          changedAt: found.updated_at,
+          isSettled: found.state === 'closed',
           isForAll: true,
-          labels: one.labels ?? [],
-          replies: one.comments,
-          author: one.user?.login ?? null,
+          labels: found.labels ?? [],
+          replies: found.comments,
+          author: found.user?.login ?? null,
         }
       : null,
   );
@@ -90,7 +90,7 @@ export const issueForges: Record<HostedKind, IssueForge> = {
     listPath: ({ page, size, since, isClosed }) =>
       `/issues?${queryOf({ state: isClosed ? 'closed' : 'all', sort: 'updated', direction: 'desc', since, per_page: size, page })}`,
     list: z.array(issue),
-    repliesPath: (id, most) => `/issues/${id}/comments?per_page=${most}`,
+    repliesPath: (id, max) => `/issues/${id}/comments?per_page=${max}`,
     replies: z.array(comment),
     access: null,
   },
@@ -119,21 +119,21 @@ export const issueForges: Record<HostedKind, IssueForge> = {
           author: gitlabAccount,
           confidential: z.boolean().optional(),
         })
-        .transform((one): ListedIssue => ({
-          id: String(one.iid),
-          url: one.web_url,
-          title: one.title,
-          text: one.description,
-          changedAt: one.updated_at,
-          isSettled: one.state === 'closed',
-          isForAll: one.confidential !== true,
-          labels: one.labels,
-          replies: one.user_notes_count,
-          author: one.author?.username ?? null,
+        .transform((found): ListedIssue => ({
+          id: String(found.iid),
+          url: found.web_url,
+          title: found.title,
+          text: found.description,
+          changedAt: found.updated_at,
+          isSettled: found.state === 'closed',
+          isForAll: found.confidential !== true,
+          labels: found.labels,
+          replies: found.user_notes_count,
+          author: found.author?.username ?? null,
         })),
     ),
-    repliesPath: (id, most) =>
-      `/issues/${id}/notes?sort=asc&order_by=created_at&activity_filter=only_comments&per_page=${most}`,
+    repliesPath: (id, max) =>
+      `/issues/${id}/notes?sort=asc&order_by=created_at&activity_filter=only_comments&per_page=${max}`,
     replies: z.array(
       z
         .object({
@@ -143,10 +143,10 @@ export const issueForges: Record<HostedKind, IssueForge> = {
           internal: z.boolean().optional(),
           confidential: z.boolean().nullish(),
         })
-        .transform((one): IssueReply | null =>
-          one.system || one.internal === true || one.confidential === true
+        .transform((note): IssueReply | null =>
+          note.system || note.internal === true || note.confidential === true
             ? null
-            : { text: one.body, author: one.author?.username ?? null, isMaintainer: false },
+            : { text: note.body, author: note.author?.username ?? null, isMaintainer: false },
         ),
     ),
     // members see the issues of a public project whose issues are for members only

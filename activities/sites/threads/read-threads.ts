@@ -35,8 +35,8 @@ export interface ThreadLimits {
   entries: number;
   repliesPerThread: number;
   /** Characters of a question or reply, and of all of a thread. */
-  longestText: number;
-  longestThread: number;
+  maxTextLength: number;
+  maxThreadLength: number;
   /** Time after which the whole list is read again, to find deleted threads. */
   relistMs: number;
 }
@@ -48,8 +48,8 @@ export const threadLimits: ThreadLimits = {
   threads: 2_000,
   entries: 10_000,
   repliesPerThread: 50,
-  longestText: 10_000,
-  longestThread: 40_000,
+  maxTextLength: 10_000,
+  maxThreadLength: 40_000,
   relistMs: 24 * 60 * 60_000,
 };
 
@@ -80,8 +80,8 @@ interface Scene {
   skip(sentence: string): void;
 }
 
-const mostSkipped = 20;
-const longestTitle = 300;
+const maxSkipped = 20;
+const maxTitleLength = 300;
 const unavailableInRow = 5;
 
 /**
@@ -97,7 +97,7 @@ export async function readThreads(
   await using reader = createContentReader();
   const client = source.connect(until);
   const skipped: string[] = [];
-  const skip = (sentence: string) => void (skipped.length < mostSkipped && skipped.push(sentence));
+  const skip = (sentence: string) => void (skipped.length < maxSkipped && skipped.push(sentence));
   const state = await store.open(source, source.settings);
   let problem: string | null = null;
   try {
@@ -230,9 +230,9 @@ function isAnswer({ author, isAccepted }: ThreadReply, question: ThreadContent):
 
 /** Returns the texts of a thread without secrets and without the names of its authors. */
 function textOf(thread: ListedThread, content: ThreadContent, { redact, limits }: ThreadDeps) {
-  const short = (text: string) => redact(text).slice(0, limits.longestText);
+  const short = (text: string) => redact(text).slice(0, limits.maxTextLength);
   const question = short(content.text);
-  let left = limits.longestThread - question.length;
+  let left = limits.maxThreadLength - question.length;
   const kept: { heading: string; text: string }[] = [];
   for (const reply of content.replies) {
     const text = short(reply.text);
@@ -240,7 +240,7 @@ function textOf(thread: ListedThread, content: ThreadContent, { redact, limits }
     if (left < 0) break;
     kept.push({ heading: headingOf(reply, content), text });
   }
-  const title = redact(thread.title).replaceAll(/\s+/g, ' ').slice(0, longestTitle);
+  const title = redact(thread.title).replaceAll(/\s+/g, ' ').slice(0, maxTitleLength);
   return { url: thread.url, title, question, replies: kept, isHtml: content.isHtml };
 }
 

@@ -20,7 +20,7 @@ export interface ListedThread {
   isForAll: boolean;
   labels: string[];
   /** Returns its content, with the first replies; null if it does not exist. */
-  read(mostReplies: number): Promise<ThreadContent | null>;
+  read(maxReplies: number): Promise<ThreadContent | null>;
 }
 
 export interface ThreadContent {
@@ -73,11 +73,11 @@ export interface ThreadClient {
   list(query: ThreadQuery): AsyncGenerator<ListedPage>;
 }
 
-const mostRetries = 2;
-const longestWaitMs = 60_000;
+const maxRetries = 2;
+const maxWaitMs = 60_000;
 
 /** Returns a function that asks again after a pause when the server wants one. It returns any other answer. */
-export function createPatientAsk<Question>({
+export function createRetryingAsk<Question>({
   send,
   failureOf,
   delayMs,
@@ -99,7 +99,7 @@ export function createPatientAsk<Question>({
       const failure = failureOf(response);
       if (failure?.kind !== 'rate-limited' && failure?.kind !== 'unavailable') return response;
       const { retryAfterMs: waitMs } = failure;
-      if (waitMs === null || waitMs > longestWaitMs || attempt === mostRetries) throw failure;
+      if (waitMs === null || waitMs > maxWaitMs || attempt === maxRetries) throw failure;
       await sleep(waitMs, undefined, { signal });
     }
   };

@@ -53,8 +53,8 @@ const absences = new Map([
   [404, 'does not exist'],
   [410, 'does not exist'],
 ]);
-const mostSkipped = 20;
-const mostLinks = 2_000;
+const maxSkipped = 20;
+const maxLinks = 2_000;
 /** A link to an image, a recording, a font or an archive leads to no page. */
 const download = /\.(?:avif|gif|ico|jpe?g|png|svg|webp|mp[34]|webm|pdf|woff2?|7z|bz2|gz|jar|tgz|whl|xz|zip)$/i;
 
@@ -98,7 +98,7 @@ export async function crawlWebsite(
   await using reader = createContentReader();
   const client = createWebsiteClient({ egress, delayMs: limits.delayMs, signal: until, wait });
   const skipped: string[] = [];
-  const skip = (sentence: string) => void (skipped.length < mostSkipped && skipped.push(sentence));
+  const skip = (sentence: string) => void (skipped.length < maxSkipped && skipped.push(sentence));
   const earlier = (await store.list(website)).filter(({ url }) => withinScope(url, scope) !== null);
   const known = new Map(earlier.map((page) => [page.url, page.format === indexFormat ? page : asUnread(page)]));
   const found = new Map<string, WebsitePage>();
@@ -185,7 +185,7 @@ async function readPage(
   };
   try {
     const headers = { accept: 'text/html,application/xhtml+xml', ...conditionsOf(known) };
-    const answer = await client.get({ url, headers, mostBytes: limits.bytesPerPage, problemWith });
+    const answer = await client.get({ url, headers, maxBytes: limits.bytesPerPage, problemWith });
     if (answer.status === 304 && known !== undefined) {
       await store.check(website, url);
       return { ...known, isChecked: true };
@@ -214,7 +214,7 @@ async function readPage(
       etag: answer.headers.etag?.slice(0, 500) ?? null,
       lastModified: answer.headers['last-modified']?.slice(0, 100) ?? null,
       canonical,
-      links: isPage ? read.links.flatMap((link) => withinScope(link, scope) ?? []).slice(0, mostLinks) : [],
+      links: isPage ? read.links.flatMap((link) => withinScope(link, scope) ?? []).slice(0, maxLinks) : [],
       name: content === null ? null : createHash('sha256').update(content).digest('hex'),
       format: indexFormat,
     };

@@ -1,6 +1,6 @@
 import { withinScope } from '../../../lib/inputs/website.ts';
 import type { CrawlScene } from './crawl.ts';
-import { mostSitemapBytes, type Sitemap } from '../content/read-sitemap.ts';
+import { maxSitemapBytes, type Sitemap } from '../content/read-sitemap.ts';
 import { PageError, RedirectError } from '../content/page-error.ts';
 import { SourceFolderError } from '../../workspaces/source-folder.ts';
 
@@ -18,7 +18,7 @@ interface UnreadSitemap {
   kind: 'absent' | 'refused' | 'failed';
 }
 
-const mostSitemaps = 50;
+const maxSitemaps = 50;
 const kindOfStatus = new Map<number, UnreadSitemap['kind']>([
   [401, 'refused'],
   [403, 'refused'],
@@ -59,7 +59,7 @@ export async function findAddresses(scene: CrawlScene): Promise<Addresses> {
     }
     for (const more of sitemap.sitemaps) {
       if (seen.has(more) || URL.parse(more)?.origin !== start.origin) continue;
-      if (seen.size >= mostSitemaps) skip(`Only the first ${mostSitemaps} sitemaps are read.`);
+      if (seen.size >= maxSitemaps) skip(`Only the first ${maxSitemaps} sitemaps are read.`);
       else queue.push(more);
       seen.add(more);
     }
@@ -76,7 +76,7 @@ async function readSitemapAt(
 ): Promise<Sitemap | UnreadSitemap> {
   const problemWith = (next: string) => (URL.parse(next)?.origin === start.origin ? null : 'which is another website');
   try {
-    const { status, bytes } = await client.get({ url, mostBytes: mostSitemapBytes, problemWith });
+    const { status, bytes } = await client.get({ url, maxBytes: maxSitemapBytes, problemWith });
     if (status !== 200) return { reason: `answered with status ${status}`, kind: kindOfStatus.get(status) ?? 'failed' };
     const sitemap = await reader.read<'sitemap'>({ kind: 'sitemap', bytes }, signal);
     return sitemap ?? { reason: 'is no sitemap', kind: 'absent' };

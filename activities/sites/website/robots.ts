@@ -10,8 +10,8 @@ export interface Robots {
   allows(url: string): Promise<boolean>;
 }
 
-const mostBytes = 500_000;
-const longestDelayMs = 30_000;
+const maxBytes = 500_000;
+const maxDelayMs = 30_000;
 
 /**
  * Reads the rules of a website for crawlers. As RFC 9309 has it, a file that does not exist allows everything, and one
@@ -31,11 +31,11 @@ export async function openRobots({
   const url = new URL('/robots.txt', start).href;
   const problemWith = (next: string) => (new URL(next).origin === start.origin ? null : 'which is another website');
   try {
-    const { status, bytes } = await client.get({ url, mostBytes, problemWith });
+    const { status, bytes } = await client.get({ url, maxBytes, problemWith });
     if (status !== 200 && (status < 400 || status >= 500)) throw new PageError(`answered with status ${status}`);
     const text = new TextDecoder().decode(bytes);
     const { sitemaps, delaySeconds } = await reader.read<'robots'>({ kind: 'robots', url, text }, signal);
-    if (delaySeconds !== null && delaySeconds > 0) client.slowDown(Math.min(delaySeconds * 1_000, longestDelayMs));
+    if (delaySeconds !== null && delaySeconds > 0) client.slowDown(Math.min(delaySeconds * 1_000, maxDelayMs));
     return {
       sitemaps,
       async allows(page) {

@@ -34,15 +34,15 @@ export type Wait = (ms: number, signal: AbortSignal) => Promise<unknown>;
 interface WebsiteRequest {
   url: string;
   headers?: Record<string, string>;
-  mostBytes: number;
+  maxBytes: number;
   /** Returns why an address that a redirect leads to may not be read; null when it may. */
   problemWith(url: string): Promise<string | null> | string | null;
 }
 
 const requestMs = 30_000;
-const mostRedirects = 5;
-const mostRetries = 2;
-const longestWaitMs = 60_000;
+const maxRedirects = 5;
+const maxRetries = 2;
+const maxWaitMs = 60_000;
 const usualWaitMs = 5_000;
 const failuresInRow = 5;
 
@@ -66,19 +66,19 @@ export function createWebsiteClient({
   }
 
   /** Sends a request; a website that asks for a pause gets it. */
-  async function answerOf(url: URL, { headers, mostBytes }: WebsiteRequest): Promise<WebsiteAnswer> {
+  async function answerOf(url: URL, { headers, maxBytes }: WebsiteRequest): Promise<WebsiteAnswer> {
     for (let attempt = 0; ; attempt += 1) {
       if (!isFirst) await wait(delayMs, signal);
       isFirst = false;
-      const answer = await answerOnce(url, { headers, mostBytes });
+      const answer = await answerOnce(url, { headers, maxBytes });
       if (answer.status !== 429 && answer.status !== 503) return answer;
-      if (attempt === mostRetries) {
+      if (attempt === maxRetries) {
         if (answer.status === 429) throw new CrawlStop(`${url.host} answers with status 429, so the crawl stopped.`);
         countFailure(url);
         return answer;
       }
       const waitMs = readRetryAfter(answer.headers['retry-after']) ?? usualWaitMs;
-      if (waitMs > longestWaitMs)
+      if (waitMs > maxWaitMs)
         throw new CrawlStop(`${url.host} asks to wait ${Math.ceil(waitMs / 1_000)} seconds, so the crawl stopped.`);
       await wait(waitMs, signal);
     }
@@ -86,7 +86,7 @@ export function createWebsiteClient({
 
   async function answerOnce(
     url: URL,
-    { headers, mostBytes }: Pick<WebsiteRequest, 'headers' | 'mostBytes'>,
+    { headers, maxBytes }: Pick<WebsiteRequest, 'headers' | 'maxBytes'>,
   ): Promise<WebsiteAnswer> {
     const timeout = AbortSignal.timeout(requestMs);
     try {
@@ -96,7 +96,7 @@ export function createWebsiteClient({
       });
       const { statusCode: status = 502 } = response;
       if (status !== 200) response.destroy();
-      const bytes = status === 200 ? await readBody(response, mostBytes) : new Uint8Array();
+      const bytes = status === 200 ? await readBody(response, maxBytes) : new Uint8Array();
       if (status !== 503) failures = 0;
       const { headers: received, headersDistinct } = response;
       return { url: url.href, status, headers: received, robotsTags: headersDistinct['x-robots-tag'] ?? [], bytes };
@@ -114,7 +114,7 @@ export function createWebsiteClient({
   return {
     async get(request: WebsiteRequest): Promise<WebsiteAnswer> {
       let url = new URL(request.url);
-      for (let hop = 0; hop <= mostRedirects; hop += 1) {
+      for (let hop = 0; hop <= maxRedirects; hop += 1) {
         const answer = await answerOf(url, request);
         const target = redirectOf(answer.status, answer.headers);
         if (target === null) return answer;
@@ -125,7 +125,7 @@ export function createWebsiteClient({
         if (problem !== null) throw new RedirectError(`redirects to ${next.href.slice(0, 200)}, ${problem}`);
         url = next;
       }
-      throw new PageError(`redirects more than ${mostRedirects} times`);
+      throw new PageError(`redirects more than ${maxRedirects} times`);
     },
     /** Waits at least this long between requests from now on. */
     slowDown: (ms: number): void => void (delayMs = Math.max(delayMs, ms)),

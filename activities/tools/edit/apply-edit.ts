@@ -50,10 +50,10 @@ export function applyEdit(text: string, edit: Edit): EditResult {
 }
 
 /** A shorter text may be in a file by chance. */
-const shortestProof = 8;
+const minProofLength = 8;
 
 function absence(text: string, edit: Edit): EditFailure {
-  if (edit.new.trim().length < shortestProof || edit.old.includes(edit.new)) return { reason: 'not-found' };
+  if (edit.new.trim().length < minProofLength || edit.old.includes(edit.new)) return { reason: 'not-found' };
   const lines = withLf(text);
   const at = lines.indexOf(withLf(edit.new));
   return at === -1 ? { reason: 'not-found' } : { reason: 'already-applied', line: lineAt(lines, at) };

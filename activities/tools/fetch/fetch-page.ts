@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { commonHosts, isFetchHost } from '../../../lib/inputs/fetch-hosts.ts';
-import { ThreadQueueError } from '../../../lib/threads/fair-line.ts';
+import { ThreadQueueError } from '../../../lib/threads/fair-queue.ts';
 import { createThreadQueue, type ThreadQueue } from '../../../lib/threads/thread-queue.ts';
 import { createEgress, type Egress } from '../../../lib/network/egress.ts';
 import { PrivateAddressError, type Resolve } from '../../../lib/network/public-lookup.ts';
@@ -29,9 +29,9 @@ export type PageFetcher = (url: string) => Promise<FetchedPage>;
 /** Time for one page with its redirects, and for all pages of a batch. */
 const pageMs = 20_000;
 const batchMs = 3 * 60_000;
-const mostBytes = 2_000_000;
-const mostRedirects = 5;
-const longestUrl = 2_048;
+const maxBytes = 2_000_000;
+const maxRedirects = 5;
+const maxUrlLength = 2_048;
 const readerLimits = { atOnce: 2, waiting: 100, deadlineMs: 15_000, heapMb: 256 };
 const headers = {
   accept: 'text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1',
@@ -74,7 +74,7 @@ export function createPageFetcher(
 
   /** Checks an address before each request to it. */
   function checked(text: string, base?: URL): URL {
-    const url = text.length > longestUrl ? null : URL.parse(text, base);
+    const url = text.length > maxUrlLength ? null : URL.parse(text, base);
     const subject = base === undefined ? 'The address' : `${base.host} redirects to an address that`;
     if (url === null || !/^https?:$/.test(url.protocol))
       throw new ToolProblem(`${subject} is no http or https address.`);
@@ -87,7 +87,7 @@ export function createPageFetcher(
 
   async function request(first: URL, until: AbortSignal): Promise<{ url: URL; response: IncomingMessage }> {
     let url = first;
-    for (let hop = 0; hop <= mostRedirects; hop += 1) {
+    for (let hop = 0; hop <= maxRedirects; hop += 1) {
       const response = await egress.request(url, { headers, signal: until });
       const { statusCode: status = 502 } = response;
       if (status >= 200 && status < 300) return { url, response };
@@ -96,7 +96,7 @@ export function createPageFetcher(
       if (target === null) throw new ToolProblem(`${url.host} answered with status ${status}.`);
       url = checked(target, url);
     }
-    throw new ToolProblem(`${first.host} redirects more than ${mostRedirects} times.`);
+    throw new ToolProblem(`${first.host} redirects more than ${maxRedirects} times.`);
   }
 
   return async (text) => {
@@ -133,18 +133,18 @@ function problemOf(error: unknown, { host, batch, until }: { host: string; batch
   return new ToolProblem(`${host} could not be reached, or what it sent could not be read.`, { cause: error });
 }
 
-const longestList = 20;
+const maxListed = 20;
 
 /** Returns why a host may not be fetched from. */
 function refusalOf(host: string, hosts: readonly string[]): string {
   if (hosts.length === 0) return 'No web page can be fetched: the project allows no hosts.';
-  const more = hosts.length > longestList ? ' and others' : '';
-  return `${host} is not among the hosts that pages may be fetched from: ${hosts.slice(0, longestList).join(', ')}${more}.`;
+  const more = hosts.length > maxListed ? ' and others' : '';
+  return `${host} is not among the hosts that pages may be fetched from: ${hosts.slice(0, maxListed).join(', ')}${more}.`;
 }
 
 async function bodyOf(response: IncomingMessage, url: URL): Promise<Uint8Array> {
   try {
-    return await readBody(response, mostBytes);
+    return await readBody(response, maxBytes);
   } catch (error) {
     throw error instanceof BodyError ? new ToolProblem(`${url.href} ${error.message}.`) : error;
   }

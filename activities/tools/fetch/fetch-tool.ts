@@ -6,7 +6,7 @@ import { countText, cutToBytes, fenced, maxOutputBytes } from '../tool-output.ts
 import { ToolProblem } from '../tool-problem.ts';
 
 /** Room for the fence and the notes. */
-const mostBytes = maxOutputBytes - 4_096;
+const maxBytes = maxOutputBytes - 4_096;
 
 export const fetchTool = defineTool({
   description: describeFetch([]),
@@ -22,7 +22,7 @@ export const fetchTool = defineTool({
     if (page === '') return `${url} has no text.`;
     if (offset >= page.length) throw new ToolProblem(`The page has only ${countText(page.length, 'character')}.`);
     const rest = page.slice(offset).toWellFormed();
-    const kept = cutToBytes(rest, mostBytes);
+    const kept = cutToBytes(rest, maxBytes);
     const shown = kept === rest ? rest : headOf(kept, kept.length);
     const next = offset + shown.length;
     const output = fenced(url, shown);

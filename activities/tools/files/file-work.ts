@@ -27,9 +27,9 @@ const works: { [Work in keyof Tasks]: (task: Tasks[Work]) => Answers[Work] | Pro
 };
 
 /** Longest text that is worked on in this thread; an edit also searches in other forms. */
-const longestInline: Record<keyof Tasks, number> = { show: 256 * 1024, edit: 16_000, replace: 16_000 };
+const maxInlineLength: Record<keyof Tasks, number> = { show: 256 * 1024, edit: 16_000, replace: 16_000 };
 /** Changed YAML is parsed, which takes much longer. */
-const longestYaml = 2_000;
+const maxYamlLength = 2_000;
 
 export function runInline<Work extends keyof Tasks>(work: Work, task: Tasks[Work]): Answers[Work] | Problem {
   return works[work](task);
@@ -41,8 +41,8 @@ export async function workOnFile<Work extends keyof Tasks>(
   task: Tasks[Work],
   { length, signal }: { length: number; signal: AbortSignal },
 ): Promise<Answers[Work]> {
-  const longest = 'path' in task && /\.ya?ml$/.test(task.path) ? longestYaml : longestInline[work];
-  const answer = length > longest ? await runApart(work, task, signal) : runInline(work, task);
+  const maxLength = 'path' in task && /\.ya?ml$/.test(task.path) ? maxYamlLength : maxInlineLength[work];
+  const answer = length > maxLength ? await runApart(work, task, signal) : runInline(work, task);
   if ('problem' in answer) throw new ToolProblem(answer.problem);
   return answer;
 }

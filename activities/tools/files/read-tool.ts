@@ -7,12 +7,12 @@ import { describeImage, readImage, type ReadImage } from '../../../lib/images/im
 import type { ShowImage } from '../agent-tool.ts';
 import { sizeText } from '../tool-output.ts';
 import { ToolProblem } from '../tool-problem.ts';
-import { mostLines } from './show-file.ts';
+import { maxLines } from './show-file.ts';
 
 const inputSchema = z.object({
   path: z.string().describe('File, relative to the root of the repository, e.g. "src/main.ts"'),
   offset: z.int().min(1).optional().describe('First line to show, from 1 (default 1)'),
-  limit: z.int().min(1).optional().describe(`Number of lines to show (at most and by default ${mostLines})`),
+  limit: z.int().min(1).optional().describe(`Number of lines to show (at most and by default ${maxLines})`),
 });
 
 export const readTool = defineTool({
@@ -22,7 +22,7 @@ export const readTool = defineTool({
     'that the file has not changed since.',
   inputSchema,
   isReadOnly: true,
-  async run({ path, offset = 1, limit = mostLines }, { root, signal, showImage }) {
+  async run({ path, offset = 1, limit = maxLines }, { root, signal, showImage }) {
     const target = parseAgentPath(path);
     const bytes = await readThroughLinks(root, target);
     const read = readImage(bytes);

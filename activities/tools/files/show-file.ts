@@ -2,7 +2,7 @@ import { decodeText, etagOf, lineEndingsOf, type TextFile } from '../edit/text-f
 import { countText, cutToBytes, maxOutputBytes, numberedLines, sizeText } from '../tool-output.ts';
 
 /** Largest number of lines that one output shows. */
-export const mostLines = 2_000;
+export const maxLines = 2_000;
 /** Leaves room for the heading and the note at the end. */
 const windowBytes = maxOutputBytes - 1_500;
 
@@ -31,7 +31,7 @@ export function showFile({ shown, bytes, offset, limit }: ShowTask): ShownFile |
       problem: `${shown} has only ${countText(lines.length, 'line')}; offset ${offset} is past its end.`,
     };
   }
-  return { text: `${heading}\n${windowOf(lines, offset, Math.min(limit, mostLines))}` };
+  return { text: `${heading}\n${windowOf(lines, offset, Math.min(limit, maxLines))}` };
 }
 
 function linesOf(text: string): string[] {

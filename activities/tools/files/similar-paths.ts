@@ -1,11 +1,11 @@
 import { showPath } from './agent-path.ts';
 import { walkTree, type Walk } from './walk-tree.ts';
 
-const mostNamed = 3;
+const maxNamed = 3;
 /** Entries that are compared; more would take long for the sake of an error message. */
-const mostCompared = 20_000;
+const maxCompared = 20_000;
 /** A shorter beginning is shared by chance. */
-const shortestBeginning = 3;
+const minBeginningLength = 3;
 
 interface Likeness {
   path: string;
@@ -16,7 +16,7 @@ interface Likeness {
 /** Returns the end of a sentence about a missing path: the paths that resemble it, or how to find others. */
 export async function similarPaths(tree: Pick<Walk, 'root' | 'signal' | 'ignoredPaths'>, missing: string) {
   const found: Likeness[] = [];
-  let left = mostCompared;
+  let left = maxCompared;
   await walkTree({
     ...tree,
     start: { parts: [], shown: '.' },
@@ -28,7 +28,7 @@ export async function similarPaths(tree: Pick<Walk, 'root' | 'signal' | 'ignored
     },
   });
   const best = Math.min(...found.map(({ score }) => score));
-  const named = found.filter(({ score }) => score === best).slice(0, mostNamed);
+  const named = found.filter(({ score }) => score === best).slice(0, maxNamed);
   if (named.length === 0) return 'Use list or glob to see which files exist.';
   return `Did you mean ${named.map(({ path }) => showPath(path)).join(' or ')}?`;
 }
@@ -52,7 +52,7 @@ function rankOf(name: string, other: string): number | null {
   const [stem, otherStem] = [stemOf(name), stemOf(other)];
   if (stem === otherStem) return 1;
   const shorter = stem.length < otherStem.length ? stem : otherStem;
-  const isBeginning = shorter.length >= shortestBeginning && stem.startsWith(shorter) && otherStem.startsWith(shorter);
+  const isBeginning = shorter.length >= minBeginningLength && stem.startsWith(shorter) && otherStem.startsWith(shorter);
   return isBeginning ? 2 : null;
 }
 

@@ -6,22 +6,22 @@ import { defineTool } from '../define-tool.ts';
 import { parseAgentPath, showPath } from '../files/agent-path.ts';
 import { maxFileBytes } from '../edit/text-file.ts';
 import { workOnFile } from '../files/file-work.ts';
-import { mostLines } from '../files/show-file.ts';
+import { maxLines } from '../files/show-file.ts';
 import { maxOutputBytes } from '../tool-output.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { headOf } from '../clean-output.ts';
 import { printable } from './printable.ts';
 import { parseRef } from '../../../lib/inputs/ref.ts';
 
-const longestRef = 300;
-const ref = z.string().min(1).max(longestRef);
+const maxRefLength = 300;
+const ref = z.string().min(1).max(maxRefLength);
 const path = z.string().describe('File or folder, relative to the root of the repository');
 const commit = ref
   .default('HEAD')
   .describe('HEAD (the commit that the work started from), a branch, a tag or a commit id');
 
 /** Room for the note that an output is longer. */
-const mostBytes = maxOutputBytes - 1024;
+const maxBytes = maxOutputBytes - 1024;
 const plain = ['--no-color', '--no-ext-diff', '--no-textconv', '--no-show-signature', '--no-mailmap', '--date=short'];
 /** Finding renames compares each removed file with each added one. */
 const changes = ['--find-renames', '-l100', '--no-color', '--no-ext-diff', '--no-textconv'];
@@ -89,7 +89,7 @@ const showTool = defineTool({
       const { path: name, shown } = await fileAt(history, found, wanted);
       const { stdout, truncated } = await history.print(['cat-file', 'blob', `${found}:${name}`], maxFileBytes);
       if (truncated) throw new ToolProblem(`${shown} is larger than ${maxFileBytes} bytes, the most that tools open.`);
-      const task = { shown, bytes: stdout, offset, limit: mostLines };
+      const task = { shown, bytes: stdout, offset, limit: maxLines };
       return (await workOnFile('show', task, { length: stdout.length, signal })).text;
     }
     const format = '--format=commit %H%nauthor %an%ndate   %ad%n%n%w(0,4,4)%B';
@@ -159,8 +159,8 @@ async function printed(history: CommitHistory, args: readonly string[]): Promise
 
 /** Runs git, and returns what it prints with a note if that is longer than a tool's output may be. */
 async function print(history: CommitHistory, args: readonly string[]): Promise<{ exitCode: number; text: string }> {
-  const { stdout, truncated, exitCode } = await history.print(args, mostBytes);
-  const text = printable(stdout.toString(), mostBytes);
+  const { stdout, truncated, exitCode } = await history.print(args, maxBytes);
+  const text = printable(stdout.toString(), maxBytes);
   if (!truncated) return { exitCode, text: text.trimEnd() };
   return {
     exitCode: 0,
@@ -174,14 +174,14 @@ interface HistoryRef {
   generations: number;
 }
 
-const mostGenerations = 10_000;
+const maxGenerations = 10_000;
 
 /** Parses the name of a commit, optionally with `^` or `~N` at its end. Throws ToolProblem. */
 function parseHistoryRef(text: string): HistoryRef {
   const [, name = '', steps] = /^([^~^]*)(?:\^|~(\d{1,5}))?$/.exec(text) ?? [];
   const generations = name === text ? 0 : Number(steps ?? 1);
   const parsed = parseRef(name);
-  if (name !== '' && parsed.ok && generations <= mostGenerations) return { name, generations };
+  if (name !== '' && parsed.ok && generations <= maxGenerations) return { name, generations };
   const problem = name === '' || parsed.ok ? '' : ` ${parsed.problem}`;
   throw new ToolProblem(
     `${showPath(text.slice(0, 200))} does not name a commit.${problem} Name HEAD, a branch, a tag or a commit id, ` +

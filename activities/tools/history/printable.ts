@@ -4,9 +4,9 @@ import { cutToBytes } from '../tool-output.ts';
 const misleading = /[^\P{Cc}\n\t\r]|[\u2028\u2029\p{Bidi_Control}]/gu;
 
 /** Returns the beginning of a text with spelled-out control characters, which authors of commits choose. */
-export function printable(given: string, mostBytes: number): string {
+export function printable(given: string, maxBytes: number): string {
   const text = given.replaceAll(misleading, (character) => {
     return `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
   });
-  return cutToBytes(text, mostBytes);
+  return cutToBytes(text, maxBytes);
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { mostSources } from '../../../db/sites/threads.ts';
-import { longestQuote } from './cited-passages.ts';
-import { mostCitations, mostFacts } from './citations.ts';
+import { maxSources } from '../../../db/sites/threads.ts';
+import { maxQuoteLength } from './cited-passages.ts';
+import { maxCitations, maxFacts } from './citations.ts';
 
 const passageSchema = z.object({
   path: z.string().meta({ description: 'Path of its page.' }),
   url: z.string().meta({ description: 'URL of its section.' }),
   title: z.string().meta({ description: 'The heading above it, else the title of its page.' }),
-  quote: z.string().max(longestQuote).nullable().meta({ description: 'Its nearest sentence, as Markdown.' }),
+  quote: z.string().max(maxQuoteLength).nullable().meta({ description: 'Its nearest sentence, as Markdown.' }),
 });
 
 /** The citations of an answer, as responses have them. */
@@ -15,17 +15,17 @@ export const citationsSchema = z
   .array(
     z.object({
       text: z.string().meta({ description: 'A sentence of the answer.' }),
-      sources: z.array(z.string()).max(mostSources).meta({ description: 'Ids of the sources that it cites.' }),
+      sources: z.array(z.string()).max(maxSources).meta({ description: 'Ids of the sources that it cites.' }),
       passages: z
         .array(passageSchema)
-        .max(mostFacts + 1)
+        .max(maxFacts + 1)
         .meta({
           description: 'The passage that supports it best, then passages with what that one lacks.',
         }),
       unsupported: z
         .array(z.string())
-        .max(mostFacts)
+        .max(maxFacts)
         .meta({ description: 'Numbers, names, code, options and identifiers that these passages do not contain.' }),
     }),
   )
-  .max(mostCitations);
+  .max(maxCitations);

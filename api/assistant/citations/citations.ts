@@ -19,13 +19,13 @@ export interface Citation {
 }
 
 /** Sentences per answer; one of 1,000 is 30 pages long. */
-export const mostCitations = 1_000;
-export const mostFacts = 100;
-const longestSentence = 1_000;
+export const maxCitations = 1_000;
+export const maxFacts = 100;
+const maxSentenceLength = 1_000;
 /** Facts checked per answer; each takes one pass over what the model was shown. */
-const mostFactsChecked = 3_000;
+const maxFactsChecked = 3_000;
 /** Facts checked without yielding. */
-const mostFactsOfBlock = 300;
+const maxFactsPerBlock = 300;
 const links = /\]\(<?([^()\s<>]{1,2000})>?\)/g;
 const codeSpans = /(`{1,3})([^`\n]{1,200})\1/g;
 const title = /(^[^\p{L}]*\*\*[^*\n]{1,200}(?:[:.]\*\*|\*\*(?=\s*[:–—-]))|\[[^[\]\n]{0,500}\])/u;
@@ -63,12 +63,12 @@ export type CheckBlock = (block: string) => { kind: 'code' | 'row' | 'sentences'
 /**
  * Creates a check that attributes each sentence of an answer to the pages it links to: those of the sentence, else of
  * its paragraph, else the latest before it. What a sentence quotes is compared with what the model was shown of these
- * pages. After `mostCitations` sentences, and a number of facts of the answer or of one block, nothing is reported as
+ * pages. After `maxCitations` sentences, and a number of facts of the answer or of one block, nothing is reported as
  * unsupported.
  */
 export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlock {
-  let sentencesLeft = mostCitations;
-  let factsLeft = mostFactsChecked;
+  let sentencesLeft = maxCitations;
+  let factsLeft = maxFactsChecked;
   let latest: string[] = [];
   let foldedKnown: string | null = null;
   const namesShown = (passages: readonly ShownPassage[]) => [
@@ -76,7 +76,7 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
     ...passages.map(namesOf),
   ];
   return (block) => {
-    let leftInBlock = Math.min(factsLeft, mostFactsOfBlock);
+    let leftInBlock = Math.min(factsLeft, maxFactsPerBlock);
     // a link to a page that was not shown is the source of no other sentence
     const ofBlock = pathsIn(block, pathOf).filter((path) => shown.some((passage) => passage.path === path));
     const options = { isEnglish: isEnglish(block) };
@@ -89,7 +89,7 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
         sentencesLeft -= 1;
         const supported: Fact[] = [];
         const unsupported = new Set<string>();
-        for (const { part, evidence } of partsOf(text.trim().slice(0, longestSentence), { shown, paths })) {
+        for (const { part, evidence } of partsOf(text.trim().slice(0, maxSentenceLength), { shown, paths })) {
           const facts = factsOf(part, options).slice(0, leftInBlock);
           leftInBlock -= facts.length;
           factsLeft -= facts.length;
@@ -118,13 +118,13 @@ export function* citationsOf(
 ): Generator<Citation, void> {
   const reader = createBlockReader();
   const check = createBlockCheck(pages);
-  let sentencesLeft = mostCitations;
+  let sentencesLeft = maxCitations;
   for (const block of [...reader.push(answer), reader.flush()]) {
     for (const { text, paths, supported, unsupported } of check(block).flatMap(({ sentences }) => sentences)) {
       if (!isSentence(text)) continue;
       if (sentencesLeft === 0) return;
       sentencesLeft -= 1;
-      const sentence = text.trim().slice(0, longestSentence);
+      const sentence = text.trim().slice(0, maxSentenceLength);
       yield {
         text: sentence,
         sources: sources.filter(({ path }) => paths.includes(path)).map(({ id }) => id),
@@ -198,5 +198,5 @@ function factsOf(sentence: string, options: { isEnglish: boolean }): Fact[] {
   const names = spaced
     .split(title)
     .flatMap((part, at) => namesIn(part, { ...options, isHeading: isHeading || at % 2 === 1 }));
-  return [...new Set([...codes, ...others].filter((fact) => fact !== '')), ...names].slice(0, mostFacts);
+  return [...new Set([...codes, ...others].filter((fact) => fact !== '')), ...names].slice(0, maxFacts);
 }

@@ -32,17 +32,17 @@ export type FindCitedPassages = (
   },
 ) => CitedPassage[];
 
-export const longestQuote = 500;
+export const maxQuoteLength = 500;
 const targets = /\]\(<?([^()\s<>]{1,2000})>?\)/g;
 /** How much a link to its section counts, compared with all words of a sentence. */
 const linkedShare = 0.25;
 /** How much the facts of a sentence count, compared with all of its words. */
 const factsShare = 0.1;
 /** Share of a sentence's words that a passage must have if the answer cites no page for it. */
-const fewestWithoutLink = 0.5;
+const minShareWithoutLink = 0.5;
 /** Share of the words of both that a quotation must have in common. */
-const fewestQuoted = 0.15;
-const fewestWords = 3;
+const minQuotedShare = 0.15;
+const minWords = 3;
 /** Lines that no reader of the page sees as a sentence. */
 const unquotable = /^\s*(?:#|<|!\[|\[[^\]]*\]:)/;
 
@@ -76,7 +76,7 @@ export async function createCitedPassages(passages: readonly QuotablePassage[]):
     for (const { text, terms: own } of sentences) {
       const common = shared(own, terms);
       const share = common / (weight + weightOfAll(own) - common || 1);
-      if (share >= fewestQuoted && share > (best?.share ?? 0)) best = { text, share };
+      if (share >= minQuotedShare && share > (best?.share ?? 0)) best = { text, share };
     }
     return best?.text ?? null;
   }
@@ -92,9 +92,9 @@ export async function createCitedPassages(passages: readonly QuotablePassage[]):
         const stated = facts.filter((fact) => hasFact(passage, fact));
         return { passage, share, stated, rank: share + (factsShare * stated.length) / (facts.length || 1) };
       })
-      .sort((one, other) => other.rank - one.rank);
+      .sort((a, b) => b.rank - a.rank);
     const [best] = ranked;
-    if (best === undefined || (paths.length === 0 && best.share < fewestWithoutLink)) return [];
+    if (best === undefined || (paths.length === 0 && best.share < minShareWithoutLink)) return [];
     const missing = new Set(facts);
     const cited = ranked.filter((candidate) => {
       const adds = candidate.stated.some((fact) => missing.has(fact));
@@ -116,6 +116,6 @@ function quotableIn(content: string): { text: string; terms: ReadonlySet<string>
     .filter(({ kind, text }) => kind === 'sentences' && !unquotable.test(text))
     .flatMap(({ kind, text }) => sentencesOf({ kind, text: text.slice(markerOf(text).length) }))
     .map((text) => text.trim())
-    .filter((text) => text.length <= longestQuote && text.split(/\s+/).length >= fewestWords)
+    .filter((text) => text.length <= maxQuoteLength && text.split(/\s+/).length >= minWords)
     .map((text) => ({ text, terms: new Set(termsOf(text)) }));
 }

@@ -16,9 +16,9 @@ interface Statements {
 
 /** Words around a number that say what it is the number of. */
 const contextWords = 6;
-const fewestShared = 2;
+const minShared = 2;
 /** Share of the words of the best statement that one with the number itself must have. */
-const leastOfBest = 0.4;
+const minShareOfBest = 0.4;
 const number = /^\p{N}[\p{N}.,]*$/u;
 
 const readPassages = new WeakMap<Passage, Statements>();
@@ -39,13 +39,13 @@ export function isMisplaced(
 ): boolean {
   if (others.length === 0) return false;
   const context = contextOf(sentence, fact);
-  const most = mostShared(context, others);
-  if (most < fewestShared || most * 2 <= context.size) return false;
-  return mostShared(context, own, normalized(fact)) < most * leastOfBest;
+  const most = maxShared(context, others);
+  if (most < minShared || most * 2 <= context.size) return false;
+  return maxShared(context, own, normalized(fact)) < most * minShareOfBest;
 }
 
 /** Returns the most terms that one statement of the passages has in common with a context, of those with a fact if one is given. */
-function mostShared(context: ReadonlySet<string>, passages: readonly Passage[], fact?: string): number {
+function maxShared(context: ReadonlySet<string>, passages: readonly Passage[], fact?: string): number {
   let most = 0;
   for (const passage of passages) {
     const { texts, byTerm } = statementsOf(passage);

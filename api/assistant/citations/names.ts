@@ -21,9 +21,9 @@ const plural = /(?:ies|y|e?s)$/;
 const general: ReadonlySet<string> = new Set(
   'API CLI CPU CSS FAQ GUI HTML HTTP HTTPS JSON LLM REST SDK SQL URI URL XML'.split(' '),
 );
-const mostWords = 4;
+const maxWords = 4;
 /** Share of stop words among the words in lower case; texts with fewer are not English. */
-const leastStopWords = 0.25;
+const minStopWordShare = 0.25;
 
 /**
  * Returns the names in the prose of a text: words with an inner capital and, if it is English, acronyms and capitalized
@@ -45,7 +45,7 @@ export function namesIn(text: string, { isHeading, isEnglish }: { isHeading: boo
       open = null;
       continue;
     }
-    if (open === null || begins || !/^[\s-]$/.test(gap) || open.words.length === mostWords)
+    if (open === null || begins || !/^[\s-]$/.test(gap) || open.words.length === maxWords)
       open = { text: '', words: [] };
     open.text = open.text === '' ? word : `${open.text} ${word}`;
     if (!isName) continue;
@@ -77,7 +77,7 @@ export function isOfNames(word: string): boolean {
 export function isEnglish(text: string): boolean {
   const lower = text.match(/(?<![\p{L}\p{M}\p{N}_])\p{Ll}+(?![\p{L}\p{M}\p{N}_])/gu) ?? [];
   const common = lower.filter((word) => word.length > 1 && stopWords.has(word));
-  return new Set(common).size > 1 && common.length / lower.length >= leastStopWords && !unspaced.test(text);
+  return new Set(common).size > 1 && common.length / lower.length >= minStopWordShare && !unspaced.test(text);
 }
 
 /** Returns a text in the form in which names are looked for in it: hyphens, and capitals in a word, are spaces. */

@@ -17,9 +17,9 @@ export interface CheckedText {
 }
 
 /** Number of characters after which an undecided line counts as words. */
-const longestBeginning = 300;
+const maxBeginningLength = 300;
 /** Longest line of code, in characters. Longer ones are broken. */
-const longestCodeLine = 16_000;
+const maxCodeLineLength = 16_000;
 const oddCharacters = /[[\p{Cc}&&\p{ASCII}]--[\t\n\r]]|\ufeff/gv;
 const needsCleaning = /[[\p{Cc}&&\p{ASCII}]--[\t\n]]|[\ufeff\u0085\u2028\u2029]/v;
 const markers = String.raw`(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*`;
@@ -60,7 +60,7 @@ export function createLinkChecker(resolve: (target: string) => LinkTarget | null
         if (!part.endsWith('\n') && !fence.isOpen()) text += begin();
       }
       if (part.endsWith('\n')) text += endLine();
-      else if (fence.isOpen() && line.length > longestCodeLine) {
+      else if (fence.isOpen() && line.length > maxCodeLineLength) {
         line += '\n';
         text += endLine();
       }
@@ -70,12 +70,12 @@ export function createLinkChecker(resolve: (target: string) => LinkTarget | null
 
   /** Starts writing the words of the current line before it has ended. */
   function begin(): string {
-    const isLong = line.length > longestBeginning;
+    const isLong = line.length > maxBeginningLength;
     const prefix = certainWords.exec(line)?.[1] ?? (isLong ? '' : undefined);
     if (prefix === undefined || (!isLong && !inline.isEmpty())) return '';
     const before = isLong ? inline.finish() : '';
     const content = line.slice(prefix.length);
-    line = line.slice(0, longestBeginning);
+    line = line.slice(0, maxBeginningLength);
     isBegun = true;
     return before + prefix + inline.push(content);
   }

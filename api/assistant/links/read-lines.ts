@@ -11,10 +11,10 @@ interface Line {
   goesOn: boolean;
 }
 
-const longestPrefix = 60;
+const maxPrefixLength = 60;
 const prefixForm = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*/;
 /** Number of lines in a list or quote after which the next line at the margin counts as the start of a document. */
-const longestBlock = 500;
+const maxBlockLines = 500;
 
 /**
  * Creates a reader that classifies lines as they arrive with micromark's tokenizer, which keeps state between lines.
@@ -28,13 +28,13 @@ export function createLineReader() {
   return {
     /** Reads the next line, including its line break. */
     read(line: string): Line {
-      if (lines >= longestBlock && /^\S/.test(line) && document?.isInFence() !== true) {
+      if (lines >= maxBlockLines && /^\S/.test(line) && document?.isInFence() !== true) {
         document = null;
         offset = 0;
         lines = 0;
       }
       // endless nested markers would slow down every later line
-      const isTooDeep = (prefixForm.exec(line)?.[0].length ?? 0) > longestPrefix;
+      const isTooDeep = (prefixForm.exec(line)?.[0].length ?? 0) > maxPrefixLength;
       document ??= createDocument();
       const read = document.read(isTooDeep ? 'x\n' : line, offset);
       offset += isTooDeep ? 2 : line.length;

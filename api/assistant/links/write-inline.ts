@@ -5,8 +5,8 @@ import { removed, writeText, writeUrl } from './write-text.ts';
 import type { Resolve } from './write-text.ts';
 
 /** Longest text held until a link, code or HTML ends, in characters. Beyond it, the opening counts as plain text. */
-const longestHold = 1_200;
-const longestWord = 800;
+const maxHeldLength = 1_200;
+const maxWordLength = 800;
 const tagBeginning = /<(?:[a-z][\w.+/@-]*(?:\s[^>]*|:(?:[\w.+:/@-]*\s[^>]*|[^\s<>]*))?|\/[a-z\d]*\s*|[!?][^>]*)?$/iy;
 /** Characters after which words may be sent. */
 const mayEndWord = /[\s`)>\u0080-\uffff]/;
@@ -47,9 +47,9 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
     const segments = readInline(held, { mayDefine: isStart });
     const pairs: { start: number; end: number }[] = [];
     let length = isLast ? held.length : boundary(certainLength(segments));
-    const isFull = length === 0 && held.length >= longestHold;
+    const isFull = length === 0 && held.length >= maxHeldLength;
     if (isFull) length = boundary(held.length);
-    const isCut = isFull && held.length - length > longestWord;
+    const isCut = isFull && held.length - length > maxWordLength;
     if (isCut) length = held.length;
     const certain = clip(segments, length);
     const text = write(certain) + (isCut ? ' ' : '');
@@ -62,7 +62,7 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
       prefixes = new Map(left.map(([position, prefix]) => [position - length, prefix]));
     }
     const growth = held.length < 200 ? 1.2 : 1.6;
-    worthAt = /[`[<]/.test(held) ? Math.min(held.length * growth + 8, longestHold) : 0;
+    worthAt = /[`[<]/.test(held) ? Math.min(held.length * growth + 8, maxHeldLength) : 0;
     previous = text.at(-1) ?? previous;
     return text;
 
@@ -211,10 +211,10 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
     push(text: string): string {
       let written = '';
       for (let rest = text; rest !== '';) {
-        const part = rest.slice(0, Math.max(1, longestHold - held.length));
+        const part = rest.slice(0, Math.max(1, maxHeldLength - held.length));
         rest = rest.slice(part.length);
         held += part;
-        if (held.length >= longestHold || (held.length >= worthAt && mayEndWord.test(part)))
+        if (held.length >= maxHeldLength || (held.length >= worthAt && mayEndWord.test(part)))
           written += takeWords() ?? take(false);
       }
       return written;

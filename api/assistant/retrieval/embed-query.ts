@@ -28,7 +28,7 @@ export function embeddingModelOf(
 export interface QueryEmbedderDeps extends NamedEmbeddingModel {
   log: Logger;
   /** Time an answer waits for the vector. A slower call still fills the cache. */
-  patienceMs?: number;
+  timeoutMs?: number;
   /** Time without calls after the model failed or was late. */
   pauseMs?: number;
 }
@@ -36,16 +36,16 @@ export interface QueryEmbedderDeps extends NamedEmbeddingModel {
 const load = createRequire(import.meta.url);
 
 /** Longest query embedded, in characters: about 500 tokens, as for passages. */
-const longestQuery = 2_000;
+const maxQueryLength = 2_000;
 /** Vectors of queries are short-lived: the same question comes again while it is typed, retried, or listed in pages. */
-const mostCached = 500;
+const maxCached = 500;
 
 export type QueryEmbedder = ReturnType<typeof createQueryEmbedder>;
 
 /** Creates the embedder of queries. While its model fails or is late, searches continue by words. */
 export function createQueryEmbedder(deps: QueryEmbedderDeps) {
-  const { name, model, queryPrefix, log, patienceMs = 800, pauseMs } = deps;
-  const optional = createOptionalModel({ log, name: 'embedding', instead: 'searching by words', patienceMs, pauseMs });
+  const { name, model, queryPrefix, log, timeoutMs = 800, pauseMs } = deps;
+  const optional = createOptionalModel({ log, name: 'embedding', instead: 'searching by words', timeoutMs, pauseMs });
   // only a process with an embedding model loads the SDK
   const { embed }: typeof import('ai') = load('ai');
   const vectors = new Map<string, readonly number[]>();
@@ -54,7 +54,7 @@ export function createQueryEmbedder(deps: QueryEmbedderDeps) {
     const text = prefixed(queryPrefix, value);
     const { embedding } = await embed({ model, value: text, maxRetries: 0, abortSignal });
     for (const oldest of vectors.keys()) {
-      if (vectors.size < mostCached) break;
+      if (vectors.size < maxCached) break;
       vectors.delete(oldest);
     }
     vectors.set(value, embedding);
@@ -66,7 +66,7 @@ export function createQueryEmbedder(deps: QueryEmbedderDeps) {
     name,
     /** Returns the vector of a query; null when the model fails or is late. */
     async embed(query: string, signal: AbortSignal): Promise<readonly number[] | null> {
-      const value = query.slice(0, longestQuery);
+      const value = query.slice(0, maxQueryLength);
       const known = vectors.get(value);
       if (known !== undefined) return known;
       return value.trim() === '' ? null : optional.ask((abortSignal) => vectorOf(value, abortSignal), signal);

@@ -16,15 +16,15 @@ export interface OptionalModelDeps {
   name: string;
   instead: string;
   /** Time an answer waits for a call. */
-  patienceMs: number;
+  timeoutMs: number;
   /** Time without calls after one failed or was late. */
   pauseMs?: number;
 }
 
-const longestCallMs = 15_000;
+const maxCallMs = 15_000;
 
 export function createOptionalModel(deps: OptionalModelDeps): OptionalModel {
-  const { log, name, instead, patienceMs, pauseMs = 30_000 } = deps;
+  const { log, name, instead, timeoutMs, pauseMs = 30_000 } = deps;
   let pausedUntil = -Infinity;
 
   function pause(problem: string, err?: unknown): void {
@@ -36,11 +36,11 @@ export function createOptionalModel(deps: OptionalModelDeps): OptionalModel {
     async ask(call, signal) {
       if (signal.aborted || performance.now() < pausedUntil) return null;
       const waiting = new AbortController();
-      const called = call(AbortSignal.any([signal, AbortSignal.timeout(longestCallMs)]));
+      const called = call(AbortSignal.any([signal, AbortSignal.timeout(maxCallMs)]));
       // a late call may fail silently, because its lateness is already logged
       called.catch(() => undefined);
       try {
-        const late = delay(patienceMs, null, { signal: AbortSignal.any([signal, waiting.signal]) });
+        const late = delay(timeoutMs, null, { signal: AbortSignal.any([signal, waiting.signal]) });
         const result = await Promise.race([called, late]);
         if (result === null) pause('is too slow');
         return result;

@@ -1,7 +1,7 @@
 import type { SearchHit, SearchRequest } from '../../../search/query/search-request.ts';
 import { mergeParts, partsOf } from '../../../search/query/split-question.ts';
 import type { QueryEmbedder } from './embed-query.ts';
-import { mostReranked, type RerankPassages } from './rerank-passages.ts';
+import { maxReranked, type RerankPassages } from './rerank-passages.ts';
 import type { LeasedIndex } from '../site-indexes.ts';
 
 /** Finds the best passages of a site. An unavailable embedding or reranking model does not make it fail. */
@@ -18,7 +18,7 @@ export type SearchPassages = (
 export function createPassageSearch(embedder: QueryEmbedder | null, rerank: RerankPassages | null): SearchPassages {
   const findInOrder: SearchPassages = async (index, request, signal) => {
     if (rerank === null) return index.search(request, signal);
-    const hits = await index.search({ ...request, limit: Math.max(request.limit, mostReranked) }, signal);
+    const hits = await index.search({ ...request, limit: Math.max(request.limit, maxReranked) }, signal);
     return (await rerank(wholeQuery(request), hits, signal)).slice(0, request.limit);
   };
   return async (index, request, signal) => {

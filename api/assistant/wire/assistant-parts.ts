@@ -96,7 +96,7 @@ export interface AssistantPartsDeps {
   /** Reports that a newer index would be announced, and that none has been lately; by default, one never is. */
   isQuiet?: () => boolean;
   times?: Partial<AssistantTimes>;
-  longestText?: number;
+  maxTextLength?: number;
 }
 
 const maxSteps = 4;
@@ -131,21 +131,21 @@ export function createAssistantParts({
   cacheDirectory,
   isQuiet = () => false,
   times,
-  longestText = 200_000,
+  maxTextLength = 200_000,
 }: AssistantPartsDeps): AssistantParts {
   const allTimes = { ...defaultTimes, ...times };
   const { threads, replies } = stores;
   const embedQuery = embeddingModel === null ? null : createQueryEmbedder({ ...embeddingModel, log });
   const rerank =
-    rerankingModel === null ? null : createReranker({ model: rerankingModel, log, patienceMs: allTimes.rerankingMs });
+    rerankingModel === null ? null : createReranker({ model: rerankingModel, log, timeoutMs: allTimes.rerankingMs });
   const searchPassages = createPassageSearch(embedQuery, rerank);
-  const budgetOf = (model: Pick<AnswerBudgetDeps, 'model' | 'modelName' | 'mostOutputTokens'>) =>
+  const budgetOf = (model: Pick<AnswerBudgetDeps, 'model' | 'modelName' | 'outputTokenLimit'>) =>
     createAnswerBudget({ ...model, spending: stores.answerSpending, prices, budgetMicros });
   const queries = createQueryRewriter({
     languageModel: models.languageModel,
     budgetOf,
     log,
-    patienceMs: allTimes.rewritingMs,
+    timeoutMs: allTimes.rewritingMs,
   });
   const indexes = new SiteIndexes({
     store: stores.indexes,
@@ -164,14 +164,14 @@ export function createAssistantParts({
     const model = models.languageModel(modelName);
     return createAssistant({
       threads,
-      holdCall: budgetOf({ model, modelName }),
+      reserveCall: budgetOf({ model, modelName }),
       rewriteQuery: queries.rewrite,
       searchPassages,
       logger: log,
       maxSteps,
       modelStalledMs: allTimes.modelStalledMs,
       modelStartMs: allTimes.modelStartMs,
-      longestText,
+      maxTextLength,
       onEnded,
     });
   }

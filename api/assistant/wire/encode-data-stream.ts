@@ -10,7 +10,7 @@ interface DataStreamReply {
 }
 
 /** Longest content of a search result, in characters. Clients send the results back with every later request. */
-const longestResultContent = 500;
+const maxResultContentLength = 500;
 
 /**
  * Creates the encoder of the v1 stream: the AI SDK v4 data stream protocol, one `<code>:<json>` per line (wire format,
@@ -60,7 +60,7 @@ export function createDataStreamEncoder(reply: DataStreamReply): StreamEncoder {
  */
 function searchStep({ question, results }: DataStreamReply): string {
   const result = results.map(({ content, path, url, title }) => ({
-    content: content.slice(0, longestResultContent),
+    content: content.slice(0, maxResultContentLength),
     path,
     url,
     metadata: { title },

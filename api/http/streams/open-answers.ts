@@ -13,7 +13,7 @@ export interface OpenAnswers {
   admit(ctx: AppContext, caller: Caller): void;
   /** Returns a signal that aborts when the key or session of the request ends. A stream is cut shortly afterwards. */
   accessEnded(ctx: AppContext): AbortSignal;
-  lookEveryMs: number;
+  checkEveryMs: number;
   /** Ends the responses whose key, session or organization has ended, with a single query for all of them. */
   endRevoked(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface OpenAnswer {
  * Interval between checks. Together with the cache time of a verified key and the grace period, a revocation ends all
  * responses within 5 seconds.
  */
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 
 /** Grace period in which a response may still end normally after its access has ended. */
 const lastWordsMs = 500;
@@ -44,7 +44,7 @@ const accessHasEnded = unauthorized(
 /** Tracks open responses and rechecks the access of each until it is complete, whichever route writes it. */
 export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid'> }): OpenAnswers {
   const open = createInFlight<OpenAnswer>();
-  let isLooking = false;
+  let isChecking = false;
 
   function end(answer: OpenAnswer): void {
     answer.hasEnded = true;
@@ -62,7 +62,7 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
     else if (isRead(request) || !request.complete) refuse(response);
   }
 
-  async function look(): Promise<void> {
+  async function checkAccess(): Promise<void> {
     // a write may have started to stream its response in the meantime
     for (const answer of open.list()) if (answer.hasEnded && answer.response.headersSent) stop(answer);
     // listed before the query, which does not cover requests admitted while it runs
@@ -75,7 +75,7 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
   }
 
   return {
-    lookEveryMs,
+    checkEveryMs,
 
     track({ req: request, res: response, state }) {
       state.answer = { request, response, holder: null, hasEnded: false, ended: null };
@@ -92,12 +92,12 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
     },
 
     async endRevoked() {
-      if (isLooking) return;
-      isLooking = true;
+      if (isChecking) return;
+      isChecking = true;
       try {
-        await look();
+        await checkAccess();
       } finally {
-        isLooking = false;
+        isChecking = false;
       }
     },
   };

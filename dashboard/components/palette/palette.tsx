@@ -23,7 +23,7 @@ import { StatusBadge } from '../status.tsx';
 import { commandsFor, hasWords, type Command } from './commands.ts';
 
 const waitMs = 150;
-const mostJobs = 8;
+const maxJobs = 8;
 
 interface PaletteProps {
   onClose(): void;
@@ -38,7 +38,7 @@ export function Palette({ onClose, compareWith }: PaletteProps) {
   const q = useSettled(text.trim());
   const found = useQuery({
     queryKey: ['palette', q],
-    queryFn: ({ signal }) => answerOf(api.GET('/v1/jobs', { params: { query: { q, limit: mostJobs } }, signal })),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/jobs', { params: { query: { q, limit: maxJobs } }, signal })),
     placeholderData: keepPreviousData,
   });
   const session = useSession();

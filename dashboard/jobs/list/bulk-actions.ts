@@ -86,7 +86,7 @@ export interface BulkOutcome {
   failures: { job: ListedJob; message: string }[];
 }
 
-const mostAtOnce = 4;
+const maxConcurrent = 4;
 
 /** Acts on each job, a few at once, and collects the failures in the order of the jobs. */
 export async function actOnAll(jobs: ListedJob[], act: (job: ListedJob) => Promise<unknown>): Promise<BulkOutcome> {
@@ -100,7 +100,7 @@ export async function actOnAll(jobs: ListedJob[], act: (job: ListedJob) => Promi
       messages[at] = await act(job).then(() => null, messageOf);
     }
   };
-  await Promise.all(Array.from({ length: mostAtOnce }, work));
+  await Promise.all(Array.from({ length: maxConcurrent }, work));
   const failures = jobs.flatMap((job, at) => {
     const message = messages[at] ?? null;
     return message === null ? [] : [{ job, message }];

@@ -95,7 +95,7 @@ function FailureMenu({ filters, listed }: { filters: JobFilters; listed: Filters
       label="Failure"
       isInline
       value={chosen ?? ''}
-      options={[['', 'any'], ...options.sort(([, one], [, other]) => one.localeCompare(other))]}
+      options={[['', 'any'], ...options.sort(([, a], [, b]) => a.localeCompare(b))]}
       onChange={(failure) => set({ failure })}
     />
   );

@@ -133,7 +133,7 @@ function useKeys(list: React.RefObject<HTMLDivElement | null>, toggle: (id: stri
       if (event.key === 'x' && focused !== null) toggle(focused);
       if (event.key !== 'j' && event.key !== 'k') return;
       const links = [...(list.current?.querySelectorAll<HTMLElement>('.row-title') ?? [])].sort(
-        (one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top,
+        (a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top,
       );
       const at = links.findIndex((link) => link.closest('[data-job]')?.getAttribute('data-job') === focused);
       const next =

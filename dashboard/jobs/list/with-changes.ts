@@ -37,7 +37,7 @@ export function withChanges(pages: JobListPage[], changes: ListedJob[], filters:
     }),
   }));
   const direction = filters.order === 'oldest' ? -1 : 1;
-  const isBefore = (one: ListedJob, other: ListedJob) => direction * other.createdAt.localeCompare(one.createdAt);
+  const isBefore = (a: ListedJob, b: ListedJob) => direction * b.createdAt.localeCompare(a.createdAt);
   const fresh = [...changed.values()].filter((job) => !known.has(job.id) && fits(job, filters));
   for (const job of fresh) pageFor(updated, (other) => isBefore(job, other) < 0)?.jobs.push(job);
   for (const { jobs } of fresh.length === 0 ? [] : updated) jobs.sort(isBefore);

@@ -12,7 +12,7 @@ export interface RecordedAttempt {
 }
 
 /** A turn with more runs is thousands of steps long. */
-const mostRuns = 40;
+const maxRuns = 40;
 const stepActivities = ['runStep', 'callModel'];
 
 /** Returns the query for the last attempt of a step, counted from 0 in its turn, which must have ended. */
@@ -23,7 +23,7 @@ export function recordedAttemptQuery({ projectId, id }: JobRef, turn: number, po
     retry: false,
     queryFn: async ({ signal }): Promise<RecordedAttempt | null> => {
       let before = 0;
-      for (let run = 1; run <= mostRuns; run += 1) {
+      for (let run = 1; run <= maxRuns; run += 1) {
         const history: Record<string, unknown> = await answerOf(
           api.GET('/v2/agent/{projectId}/job/{id}/history', {
             params: { path: { projectId, id }, query: { turn, run } },

@@ -48,10 +48,10 @@ export function attemptsOf(step: Attempted, starts: AttemptStart[] = []): StepAt
 /** Steps of earlier versions have only the events of attempts that called the model. */
 function lostOf(starts: AttemptStart[], before: number): LostAttempt[] {
   // an overtaken attempt that answers first announces itself again when it does
-  const begun = starts.filter(({ at }, index) => at < before || index === 0);
-  return begun
+  const started = starts.filter(({ at }, index) => at < before || index === 0);
+  return started
     .slice(0, -1)
-    .map(({ attempt, at }, index) => ({ attempt, worker: null, from: at, to: begun[index + 1]?.at ?? at }));
+    .map(({ attempt, at }, index) => ({ attempt, worker: null, from: at, to: started[index + 1]?.at ?? at }));
 }
 
 function reasonOf(modelFailures: number, all: number): string | null {

@@ -16,7 +16,7 @@ export interface CommandOutput {
 export type CommandOutputs = ReadonlyMap<string, CommandOutput>;
 
 /** Longest text that is kept of a command's output. */
-const longestText = 100_000;
+const maxTextLength = 100_000;
 
 /** Adds an event to what commands have printed. A result replaces the output, and another attempt starts again. */
 export function withOutput(outputs: CommandOutputs, { type, data, createdAt }: JobEvent): CommandOutputs {
@@ -39,7 +39,7 @@ export function withOutput(outputs: CommandOutputs, { type, data, createdAt }: J
   return new Map(outputs).set(key, {
     attempt,
     startedAt: before.startedAt,
-    text: `${start}${gap}${text}`.slice(-longestText),
+    text: `${start}${gap}${text}`.slice(-maxTextLength),
     length: offset + text.length,
     durationMs: typeof durationMs === 'number' ? durationMs : null,
   });

@@ -3,11 +3,11 @@ import { beginning, plain } from '../../plain.ts';
 import { Copy } from '../../components/copy.tsx';
 
 /** Number of characters shown of a text. */
-const longestShown = 50_000;
+const maxShownLength = 50_000;
 
 /** Shows a text of the step inspector with its length, to copy. */
 export function InspectedText({ title, text }: { title: string; text: string }) {
-  const { shown, left } = beginning(plain(text), longestShown);
+  const { shown, left } = beginning(plain(text), maxShownLength);
   return (
     <>
       <p className="inspector-text-head">

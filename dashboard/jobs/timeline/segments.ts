@@ -50,22 +50,22 @@ export function segmentsOf(
   { phases, starts }: Pick<LiveOutput, 'phases' | 'starts'>,
   now: number,
 ): Segment[] {
-  const begin = Date.parse(turn.createdAt);
-  const end = turn.endedAt === null ? Math.max(now, begin) : Date.parse(turn.endedAt);
+  const start = Date.parse(turn.createdAt);
+  const end = turn.endedAt === null ? Math.max(now, start) : Date.parse(turn.endedAt);
   const at = (phase: string) => phases.find((mark) => mark.turn === turn.turn && mark.phase === phase)?.at;
   const known: Segment[] = [];
   const preparing = at('preparing');
   const running = at('running');
   const publishing = phases.findLast((mark) => mark.turn === turn.turn && mark.phase === 'publishing')?.at;
   // the steps that a fork took over are from before it
-  const own = steps.find(({ startedAt }) => Date.parse(startedAt) >= begin);
+  const own = steps.find(({ startedAt }) => Date.parse(startedAt) >= start);
   const first = own === undefined ? end : Date.parse(own.startedAt);
   if (preparing !== undefined) {
-    known.push({ kind: 'queue', from: begin, to: preparing, what: 'Waiting for a worker', step: null });
+    known.push({ kind: 'queue', from: start, to: preparing, what: 'Waiting for a worker', step: null });
     const to = running ?? Math.min(first, end);
     known.push({ kind: 'git', from: preparing, to, what: 'Preparing the repository', step: null });
   } else
-    known.push({ kind: 'queue', from: begin, to: Math.min(first, end), what: 'Before the first step', step: null });
+    known.push({ kind: 'queue', from: start, to: Math.min(first, end), what: 'Before the first step', step: null });
   for (const one of steps) {
     const { step, startedAt, answeredAt, endedAt, toolCalls } = one;
     const { lost, lostInTools, unknown } = attemptsOf(one, starts.get(stepKeyOf(one)));
@@ -86,13 +86,13 @@ export function segmentsOf(
     known.push({ kind: unknown === 0 ? 'tools' : 'lost', from, to, what, step });
   }
   if (publishing !== undefined) known.push({ kind: 'git', from: publishing, to: end, what: 'Publishing', step: null });
-  return withGaps(known, begin, end);
+  return withGaps(known, start, end);
 }
 
-function withGaps(known: Segment[], begin: number, end: number): Segment[] {
+function withGaps(known: Segment[], start: number, end: number): Segment[] {
   const all: Segment[] = [];
-  let at = begin;
-  for (const segment of known.sort((one, other) => one.from - other.from)) {
+  let at = start;
+  for (const segment of known.sort((a, b) => a.from - b.from)) {
     // steps that were copied from another job are outside the turn's time
     const from = Math.min(Math.max(segment.from, at), end);
     const to = Math.min(Math.max(segment.to, from), end);
@@ -104,7 +104,7 @@ function withGaps(known: Segment[], begin: number, end: number): Segment[] {
   return all;
 }
 
-const leastShare = 1 / 400;
+const minShare = 1 / 400;
 
 /**
  * Returns segments that are wide enough to see. Adjacent shorter ones are merged, each group as the kind that takes
@@ -113,16 +113,16 @@ const leastShare = 1 / 400;
 export function visibleSegments(segments: Segment[]): Segment[] {
   const [first, last] = [segments[0], segments.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const least = (last.to - first.from) * leastShare;
+  const least = (last.to - first.from) * minShare;
   const visible: Segment[] = [];
   let short: Segment[] = [];
   const join = () => {
-    const [begin, end] = [short[0], short.at(-1)];
-    if (begin === undefined || end === undefined) return;
+    const [start, end] = [short[0], short.at(-1)];
+    if (start === undefined || end === undefined) return;
     const hasLost = short.some((segment) => shownKind(segment) === 'lost');
-    const most = hasLost ? 'lost' : (timesOf(short).sort((one, other) => other.ms - one.ms)[0]?.kind ?? begin.kind);
-    const what = short.length === 1 ? begin.what : `${begin.what} – ${end.what}, mostly ${most}`;
-    visible.push({ kind: most, from: begin.from, to: end.to, what, step: begin.step });
+    const most = hasLost ? 'lost' : (timesOf(short).sort((a, b) => b.ms - a.ms)[0]?.kind ?? start.kind);
+    const what = short.length === 1 ? start.what : `${start.what} – ${end.what}, mostly ${most}`;
+    visible.push({ kind: most, from: start.from, to: end.to, what, step: start.step });
     short = [];
   };
   for (const segment of segments) {

@@ -12,12 +12,12 @@ import { Copy } from '../../components/copy.tsx';
 import { ForkDialog } from '../fork-dialog.tsx';
 import { useKeptState } from '../kept-state.tsx';
 import type { JobRef } from '../job-queries.ts';
-import { addressOf, anchorOf, type StepStanding } from './timeline.ts';
+import { addressOf, anchorOf, type StepState } from './timeline.ts';
 import { ToolCallItem } from './tool-call.tsx';
 
 const StepDiff = lazy(() => import('../../diff/step-diff.tsx').then(({ StepDiff }) => ({ default: StepDiff })));
 
-interface StepProps extends StepStanding {
+interface StepProps extends StepState {
   job: JobRef;
   step: Step;
   /** Text of the model while its answer is streaming. */

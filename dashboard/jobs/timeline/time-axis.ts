@@ -12,7 +12,7 @@ interface Tick {
 }
 
 /** Room for idle time, as a share of the active time. */
-const mostIdle = 0.03;
+const maxIdleShare = 0.03;
 const leastBetweenTicks = 0.16;
 const lastTick = 0.9;
 const second = 1_000;
@@ -33,7 +33,7 @@ export function timeAxis(turns: Range[]) {
   let whole = 0;
   for (const [index, { from, to }] of turns.entries()) {
     const ms = Math.max(0, from - (turns[index - 1]?.to ?? from));
-    const room = Math.min(ms, active * mostIdle);
+    const room = Math.min(ms, active * maxIdleShare);
     if (ms > room) idle.push({ at: whole + room / 2, ms });
     whole += room;
     starts.push(whole);

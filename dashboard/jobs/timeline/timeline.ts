@@ -14,7 +14,7 @@ export interface Outcome {
 }
 
 /** State of a turn, for its heading. */
-export interface TurnStanding {
+export interface TurnState {
   turn: Turn;
   /** Null while it is active, and when its events were removed. */
   end: TurnEnd | null;
@@ -25,14 +25,14 @@ export interface TurnStanding {
 
 /** Item of a job's timeline, such as a prompt, a message or a step. */
 export type TimelineItem =
-  | ({ kind: 'prompt'; key: string } & TurnStanding)
+  | ({ kind: 'prompt'; key: string } & TurnState)
   | { kind: 'message'; key: string; message: Message; isWaiting: boolean }
   | { kind: 'notice'; key: string; text: string }
-  | ({ kind: 'step'; key: string; step: Step } & StepStanding)
+  | ({ kind: 'step'; key: string; step: Step } & StepState)
   /** `lastStep` is the last step of a turn that changed files. */
   | { kind: 'outcome'; key: string; outcome: Outcome; lastStep: Step | null };
 
-export interface StepStanding {
+export interface StepState {
   /** The turn has ended, so that an open call gets no result any more. */
   isOver: boolean;
   /** Another job, from which this one was forked, has taken and paid for the step. */

@@ -27,7 +27,7 @@ interface ToolCallProps {
 
 const symbols = { running: '…', stopped: '■', failed: '✕', done: '✓' };
 
-const longestShown = 200_000;
+const maxShownLength = 200_000;
 /** Part of an error that is shown before its call is opened. */
 const errorBeginning = { lines: 4, characters: 400 };
 /** Fields of an input, most informative first. */
@@ -77,11 +77,11 @@ export function ToolCallItem({ job, step, call, live = null, isOver, showsError 
 
 /** Shows the time since a call's command, or the tools of its step, began. */
 function CallTime({ since, output }: { since: string | null; output: CommandOutput | null }) {
-  const beganAt = output?.startedAt ?? (since === null ? null : Date.parse(since));
+  const startedAt = output?.startedAt ?? (since === null ? null : Date.parse(since));
   const durationMs = output?.durationMs ?? null;
-  const now = useClock({ isRunning: beganAt !== null && durationMs === null });
+  const now = useClock({ isRunning: startedAt !== null && durationMs === null });
   if (durationMs !== null) return duration(durationMs);
-  return beganAt === null ? '' : `running for ${seconds(now - beganAt)}`;
+  return startedAt === null ? '' : `running for ${seconds(now - startedAt)}`;
 }
 
 /** Returns how long a call took and the size of its output, as text. */
@@ -103,14 +103,14 @@ function Inside({ job, step, call, live = null, isOver, onRead }: ToolCallProps 
   const whole = useQuery({ ...stepQuery(job, step), enabled: isWhole });
   const output = whole.data?.toolCalls.find(({ toolCallId }) => toolCallId === call.toolCallId)?.output ?? call.output;
   const input = JSON.stringify(call.input, null, 2) ?? '';
-  const { shown, left } = beginning(plain(output ?? ''), longestShown);
+  const { shown, left } = beginning(plain(output ?? ''), maxShownLength);
   const isCut = output !== null && call.characters !== null && output.length < call.characters;
   return (
     <div className="tool-inside">
       <h4>
         Arguments <Copy label="arguments" text={input} />
       </h4>
-      <pre tabIndex={0}>{beginning(plain(input), longestShown).shown}</pre>
+      <pre tabIndex={0}>{beginning(plain(input), maxShownLength).shown}</pre>
       {live !== null && <CommandOutputView job={job} output={live} onRead={onRead} />}
       {live === null && <h4>Result {output !== null && <Copy label="result" text={output} />}</h4>}
       {live !== null ? null : output === null ? (

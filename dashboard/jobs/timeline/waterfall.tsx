@@ -106,7 +106,7 @@ function Rows({ rows, axis, onPoint, onGo }: RowsProps) {
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 10,
     // the row in the tab order stays in the page
-    rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), at])].sort((one, other) => one - other),
+    rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), at])].sort((a, b) => a - b),
   });
   useEffect(() => {
     if (wanted.current === null) return;

@@ -31,8 +31,8 @@ interface PlacedMark extends Omit<Mark, 'text'> {
 }
 
 /** Deeper nesting is shown as text. */
-const deepest = 30;
-const longest = 100_000;
+const maxDepth = 30;
+const maxLength = 100_000;
 const noMarks: Mark[] = [];
 const noSources: Source[] = [];
 const headings = ['h3', 'h3', 'h4', 'h5', 'h6', 'h6'] as const;
@@ -45,7 +45,7 @@ export const AnswerMarkdown = memo(function AnswerMarkdown({
   target,
   labels,
 }: AnswerMarkdownProps) {
-  const root = parseMarkdown(text.slice(0, longest));
+  const root = parseMarkdown(text.slice(0, maxLength));
   return (
     <div className="docket-markdown" dir="auto">
       {contentOf(
@@ -64,7 +64,7 @@ export const AnswerMarkdown = memo(function AnswerMarkdown({
 });
 
 function contentOf(node: Nodes, rendering: Rendering, depth: number, isHeader = false): ReactNode {
-  if (depth > deepest) return plainTextOf(node);
+  if (depth > maxDepth) return plainTextOf(node);
   if (!('children' in node)) return null;
   const cites = node.type === 'paragraph' || (node.type === 'tableCell' && !isHeader);
   const all: Nodes[] = node.children;

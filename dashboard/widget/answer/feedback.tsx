@@ -10,16 +10,16 @@ interface FeedbackProps {
 
 /** Asks whether an answer helped and, if not, why. */
 export function Feedback({ vote, labels, onRate }: FeedbackProps) {
-  const [said, setSaid] = useState('');
+  const [status, setStatus] = useState('');
   const [reasons, setReasons] = useState<string[]>([]);
   const [comment, setComment] = useState('');
   const [isExplaining, setIsExplaining] = useState(false);
   const rate = async (next: Vote) => {
     try {
       await onRate(next);
-      setSaid(labels.thanks);
+      setStatus(labels.thanks);
     } catch {
-      setSaid(labels.feedbackFailed);
+      setStatus(labels.feedbackFailed);
     }
   };
   return (
@@ -42,7 +42,7 @@ export function Feedback({ vote, labels, onRate }: FeedbackProps) {
         </button>
       ))}
       <span role="status" className="docket-quiet">
-        {said}
+        {status}
       </span>
       {isExplaining && (
         <div className="docket-reasons" role="form" aria-label={labels.whatIsWrong}>

@@ -25,12 +25,12 @@ export function plainTextOf(node: Nodes): string {
   return children.map(plainTextOf).join(isBlock ? '\n' : isRow ? ' ' : '');
 }
 
-/** Returns the first paragraph of a text that has at least `fewestWords` words, without formatting. */
-export function firstParagraph(markdown: string, fewestWords: number): string | null {
+/** Returns the first paragraph of a text that has at least `minWords` words, without formatting. */
+export function firstParagraph(markdown: string, minWords: number): string | null {
   for (const node of parseMarkdown(markdown).children) {
     if (node.type !== 'paragraph') continue;
     const text = plainTextOf(node).replaceAll(/\s+/g, ' ').trim();
-    if (text.split(' ').length >= fewestWords) return text;
+    if (text.split(' ').length >= minWords) return text;
   }
   return null;
 }

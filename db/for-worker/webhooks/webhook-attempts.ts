@@ -52,12 +52,12 @@ export type MessageJob = PresentableJob & {
 export type MessagePullRequest = NonNullable<AgentJob['details']['pullRequest']> & { link: string | null };
 
 /** A webhook whose attempts have failed for this long is disabled. */
-const mostFailingDays = 5;
+const maxFailingDays = 5;
 /** A failure streak ends with a success, or after this long without an attempt. Longer than the longest retry delay. */
-const longestPauseDays = 2;
+const maxPauseDays = 2;
 
 const goneReason = 'The receiver responded with 410 (Gone), which ends the subscription.';
-const failingReason = `Every attempt has failed for ${mostFailingDays} days. Fix the receiver, then enable the webhook.`;
+const failingReason = `Every attempt has failed for ${maxFailingDays} days. Fix the receiver, then enable the webhook.`;
 const disabledError = 'The webhook was disabled before the message could be delivered.';
 
 export type WebhookAttemptStore = ReturnType<typeof createWebhookAttemptStore>;
@@ -190,8 +190,8 @@ async function noteHealth(client: PoolClient, id: string, verdict: AttemptResult
     id,
     verdict === 'gone' ? goneReason : null,
     failingReason,
-    mostFailingDays,
-    longestPauseDays,
+    maxFailingDays,
+    maxPauseDays,
   ]);
   return rows[0]?.enabled ?? false;
 }

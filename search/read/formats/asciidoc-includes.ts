@@ -38,7 +38,10 @@ export function withNamedTargets(text: string, attributes: Record<string, string
   return text.replaceAll(/^include::[^[\n]{1,500}(?=\[)/gm, filled);
 }
 
-/** Selects the lines of tagged regions, such as `a;b`, `*`, `**` or `!c`; without tags all. The marks are left out. */
+/**
+ * Selects the lines of tagged regions, such as `a;b`, `*`, `**` or `!c`; all lines without tags. The tag lines
+ * themselves are removed.
+ */
 function withTags(lines: string[], tags: string | undefined): string[] {
   const names = (tags ?? '**').split(/[,;]/).map((name) => name.trim());
   const chosen = new Map(names.map((name) => [name.replace(/^!/, ''), !name.startsWith('!')]));

@@ -2,8 +2,11 @@ import { load } from '@asciidoctor/core';
 import { textOf, type FrontMatter } from '../front-matter.ts';
 import { htmlToMarkdown } from './html.ts';
 
-/** Longest page that is parsed, in characters. Long runs of one mark are cut: its expressions take cubic time. */
-const longest = 300_000;
+/**
+ * Longest page that is parsed, in characters. Long runs of one character are shortened, because the parser's regular
+ * expressions take cubic time on them.
+ */
+const maxLength = 300_000;
 const statedAttributes = ['description', 'keywords', 'groups', 'tags', 'version', 'lang'];
 
 /**
@@ -11,7 +14,7 @@ const statedAttributes = ['description', 'keywords', 'groups', 'tags', 'version'
  * `:groups: staff` or `:page-groups: staff`. Includes must be resolved before: the converter opens no files.
  */
 export async function readAsciiDoc(text: string, attributes: Record<string, string> = {}): Promise<FrontMatter> {
-  const bounded = text.slice(0, longest).replaceAll(/([^\w\s])\1{99,}/g, '$1'.repeat(10));
+  const bounded = text.slice(0, maxLength).replaceAll(/([^\w\s])\1{99,}/g, '$1'.repeat(10));
   const document = await load(bounded, {
     safe: 'secure',
     attributes: {

@@ -9,7 +9,10 @@ const outside = /^(?:table|pre|ul|ol|dl|a|code)$/;
 const generated = /^(?:__|fn(?:ref)?[:\d]|(?:tab|panel|tabpanel)-|(?:id|cb|index-)\d+(?:-\d+)?$)/;
 const mark = /\uE000([^\uE000\uE001]+)\uE001/g;
 
-/** Marks the ids of elements that links to them would not find otherwise. `writeAnchors` writes the marks. */
+/**
+ * Marks the ids that links could not reach otherwise, because Markdown keeps only the ids of headings. `writeAnchors`
+ * writes the marks.
+ */
 export function markAnchors(root: Root): void {
   const inCode = new Set<Element>();
   for (const element of elementsOf(root)) {
@@ -40,7 +43,9 @@ function marksOf({ tagName, properties }: Element): ElementContent[] {
   return [{ type: 'text', value: `\uE000${id}\uE001` }];
 }
 
-/** Keeps the id of a heading, or of the section that it begins, unless it is the one that its words give. */
+/**
+ * Keeps the id of a heading, or of the section that it starts, unless it equals the id derived from the heading's text.
+ */
 function nameHeading(element: Element): void {
   const heading = isHeading(element) ? element : headingOf(element);
   if (heading === null) return;

@@ -4,7 +4,7 @@ import { htmlToMarkdown, writeMarkdown } from './html.ts';
 
 const separating = /^<\/?(?:br|p|div|[uo]l|li|d[ltd]|t[rdh]|table|h[1-6]|pre|blockquote|section|hr)\b/i;
 
-/** Returns the nodes of Markdown that say what an HTML node does. Between words, tags are nodes of their own, and dropped. */
+/** Converts an HTML node to Markdown nodes. Tags between words are separate nodes and are dropped. */
 export function nodesOfHtml(html: string, parent: Parents): RootContent[] {
   const isBlock = parent.type !== 'paragraph' && parent.type !== 'heading';
   if (isBlock) return fromMarkdown(htmlToMarkdown(html)).children;

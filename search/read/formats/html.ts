@@ -10,7 +10,7 @@ import { classesOf, elementsOf, findElement, mainContentOf, wordsOf } from './ma
 import { agentName, robotsRulesOf } from './robots-rules.ts';
 
 /** Longest page that is parsed, in characters. */
-const longestHtml = 2_000_000;
+const maxHtmlLength = 2_000_000;
 
 const isDocument = /<(?:!doctype|html|body|main|article)[\s>]/i;
 
@@ -18,8 +18,8 @@ const refresh = /^\s*\d{1,2}(?:\.\d*)?[;,\s]+(?:url\s*=\s*)?["']?([^"']+)/i;
 
 const closable =
   /<(\/?)(?:a|article|b|big|blockquote|code|desc|div|em|font|i|nobr|ol|pre|s|section|small|span|strike|strong|svg|table|tt|u|ul)[\s/>]/gi;
-/** Parsing takes time quadratic in the elements that are open at once. */
-const mostOpen = 200;
+/** Parsing time is quadratic in the number of elements that are open at once. */
+const maxOpen = 200;
 
 /**
  * Reads the main content of an HTML page as Markdown, with what its head states as front matter. Returns null for
@@ -43,9 +43,9 @@ export interface WebPage {
 }
 
 /**
- * Reads a page of a published website. A page that robots may not index has no content, and of one with links that they may
- * not follow no links are returned. A page that only redirects has no content, and its target is a link. Null for what is no
- * document. Throws RangeError for elements nested too deeply.
+ * Reads a page of a published website. The content is null for a page that robots may not index, and the links are
+ * empty for a page whose links they may not follow. A page that only redirects has no content and one link, its target.
+ * Returns null if the text is not an HTML document. Throws RangeError for elements nested too deeply.
  */
 export function readWebPage(text: string, address: URL): WebPage | null {
   if (!isReadable(text)) return null;
@@ -67,10 +67,10 @@ export function readWebPage(text: string, address: URL): WebPage | null {
 }
 
 function isReadable(text: string): boolean {
-  return text.length <= longestHtml && isDocument.test(text.slice(0, 20_000)) && mostOpenIn(text) <= mostOpen;
+  return text.length <= maxHtmlLength && isDocument.test(text.slice(0, 20_000)) && maxOpenIn(text) <= maxOpen;
 }
 
-/** Returns where the head of a page leads within seconds; null for a page that stays or only reloads itself. */
+/** Returns the target of a page that redirects by its head; null if it does not, or only reloads itself. */
 function redirectOf(root: Root, address: URL): string | null {
   const head = findElement(root, ({ tagName }) => tagName === 'head');
   for (const child of head?.children ?? []) {
@@ -117,7 +117,7 @@ function frontMatterOf(root: Root, metas: ReadonlyMap<string, string>): FrontMat
  * elements nested too deeply to be parsed.
  */
 export function webPageToMarkdown(text: string, address: URL): string | null {
-  if (mostOpenIn(text) > mostOpen) return null;
+  if (maxOpenIn(text) > maxOpen) return null;
   const root = fromHtml(text);
   const title = wordsOf(titleOf(root) ?? { type: 'element', tagName: 'title', properties: {}, children: [] }).trim();
   const main = mainContentOf(root);
@@ -144,13 +144,13 @@ export function postToMarkdown(html: string, address: URL): string {
   return markdownOf(root);
 }
 
-/** Who is quoted, and the file of an image. */
+/** The author of a quote, and the file name of an image. */
 const addedByForum: [parent: string, child: string][] = [
   ['quote', 'title'],
   ['lightbox', 'meta'],
 ];
 
-function mostOpenIn(text: string): number {
+function maxOpenIn(text: string): number {
   let open = 0;
   let most = 0;
   for (const match of text.matchAll(closable)) {
@@ -223,7 +223,7 @@ function isShown(element: Element): boolean {
   return wordsOf(element).trim() !== '' || findElement(element, ({ tagName }) => tagName === 'img') !== null;
 }
 
-/** Sets the names of tabs apart, which only a style sheet does. */
+/** Separates the names of tabs, which would otherwise run together without the style sheet. */
 function separateTabs(element: Element): void {
   element.children = element.children.flatMap((child) => {
     const isTab = child.type === 'element' && (child.tagName === 'label' || child.properties.role === 'tab');
@@ -232,8 +232,8 @@ function separateTabs(element: Element): void {
 }
 
 /**
- * Names the language of code blocks that an element around them states (Sphinx, MkDocs, VitePress), or their own attribute
- * (Starlight).
+ * Sets the language of code blocks, which the element around them (Sphinx, MkDocs, VitePress) or their own attribute
+ * (Starlight) names.
  */
 function nameLanguage(element: Element): void {
   const language = languageOf(element);
@@ -255,11 +255,11 @@ function languageOf(element: Element): string | null {
   if (element.tagName !== 'pre' && element.tagName !== 'div') return null;
   const named = classesOf(element).map((name) => /^(?:language|highlight)-(?:source-)?([\w+#-]+)$/.exec(name)?.[1]);
   const language = typeof dataLanguage === 'string' ? dataLanguage : named.find((name) => name !== undefined);
-  // what Sphinx and others call a block without a language
+  // Sphinx and others use these names for a block without a language
   return language === undefined || /^(?:default|none|text|plaintext)$/.test(language) ? null : language;
 }
 
-/** Sets the captions of tables, which Markdown does not have, before them. */
+/** Moves the captions of tables in front of them, because Markdown has no captions. */
 function showCaptions(parent: Root | Element): void {
   const children = parent.children.flatMap((child) => {
     const isTable = child.type === 'element' && child.tagName === 'table';

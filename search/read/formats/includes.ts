@@ -1,18 +1,18 @@
 import { readIncludedPage } from '../front-matter.ts';
 import type { SourceFile } from '../source-file.ts';
 
-const deepest = 8;
-const mostIncludes = 500;
+const maxDepth = 8;
+const maxIncludes = 500;
 /** Longest page with its includes, in characters. */
-const longest = 1_000_000;
+const maxLength = 1_000_000;
 
 /** A directive that stands for the text of another file. */
 export interface IncludeSyntax {
-  /** Rewrites a page in which a directive is not a text of its own. */
+  /** Rewrites a page first, where a directive is part of other text. */
   rewrite?(page: string): string;
   /** Finds the directives; global, with the target as its first group or as the group `target`. */
   pattern: RegExp;
-  /** Returns the paths that a target may mean, from the file that includes it, the likeliest first. */
+  /** Returns the paths that a target may refer to, as seen from the including file, most likely first. */
   resolve(target: string, from: string): string[];
   /** Reports whether the text of the file is code, in which no directive is followed. */
   isCode?(directive: RegExpExecArray): boolean;
@@ -26,14 +26,14 @@ export interface IncludeSyntax {
 export type FindIncluded = (path: string) => SourceFile | undefined;
 
 /**
- * Replaces the include directives of a page by the texts of other files, which may include others. What is missing, is for
- * groups, repeats itself or would make the page too long is left out.
+ * Replaces the include directives of a page by the texts of other files, which may include others. An include is left
+ * out if its file is missing, is restricted to groups, includes itself, or would make the page too long.
  */
 export function withIncludes(
   text: string,
   { path, find, syntax }: { path: string; find: FindIncluded; syntax: IncludeSyntax },
 ): string {
-  let left = Math.max(0, longest - text.length);
+  let left = Math.max(0, maxLength - text.length);
   let uses = 0;
   return expand(text, [path]);
 
@@ -51,10 +51,10 @@ export function withIncludes(
 
   function included(match: RegExpExecArray, chain: string[]): string {
     const missing = syntax.missing?.(match) ?? '';
-    if (++uses > mostIncludes) return missing;
+    if (++uses > maxIncludes) return missing;
     const target = (match.groups?.target ?? match[1] ?? '').trim();
     const file = firstOf(syntax.resolve(target, chain.at(-1) ?? path));
-    if (file === undefined || chain.includes(file.path) || chain.length > deepest) return missing;
+    if (file === undefined || chain.includes(file.path) || chain.length > maxDepth) return missing;
     const page = readIncludedPage(file.read());
     if (page === null) return missing;
     const text = page.body.slice(0, left);

@@ -32,7 +32,7 @@ export function vitepressIncludes(top: string): IncludeSyntax {
 const regionMark = /(?:^|\W)#?(region|endregion)\b[ \t]*([\w.-]*)/;
 const sectionMark = /-8<-{1,8}[ \t]+\[(start|end):[ \t]*([\w.-]+)\]/;
 
-/** Returns the lines between two marks of a name; an end may leave it out. */
+/** Returns the lines between two region markers of a name; the end marker may omit the name. */
 function namedPart(lines: string[], name: string, mark: RegExp): string[] {
   const start = lines.findIndex((line) => {
     const [, kind = '', own] = mark.exec(line) ?? [];
@@ -47,7 +47,7 @@ function namedPart(lines: string[], name: string, mark: RegExp): string[] {
   return end === -1 ? rest : rest.slice(0, end);
 }
 
-/** A list of files between two lines of scissors. A semicolon leaves one out. */
+/** A list of files between two `--8<--` lines. A leading semicolon disables a file. */
 const snippetList = /^([ \t]*)(-{1,8}8<-{1,8})[ \t]*\n((?:(?!\1\2)[^\n]{0,500}\n){1,100})\1\2[ \t]*$/gm;
 
 /**

@@ -6,7 +6,7 @@ const marks = /^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+|[ \t]*>[ \t]?)*[ \t]*(?:\[[
 const list = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
 const alone = /^[ \t]*(?:\||\([^()\n]{1,200}\)=|\{(?=[.#])|:::|(?:=+|-+)[ \t]*$)/;
 
-/** The description of an image, which is its own message. */
+/** The description of an image, which is a separate message in catalogs. */
 const image = /!\[([^\]\n]{1,500})\]\(/g;
 
 /**

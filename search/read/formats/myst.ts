@@ -18,7 +18,7 @@ import {
 import { withTranslations } from './myst-translations.ts';
 import { codeBlock, dedented, indentedLike, widthOf } from './selection.ts';
 
-const deepest = 10;
+const maxDepth = 10;
 const fence =
   /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*[ \t]*)(`{3,}|~{3,}|:{3,})(?:\{([\w+.:-]{1,60})\})?[ \t]*(.*)$/s;
 const option = /^[ \t]*:([\w-]+):(?:[ \t]+(.*))?$/s;
@@ -63,7 +63,7 @@ export function mystToMarkdown(
       }
       flush();
       const end = closeOf(given, at, mark);
-      if (name === undefined || depth >= deepest || lead.trim() !== '') out.push(...given.slice(at, end + 1));
+      if (name === undefined || depth >= maxDepth || lead.trim() !== '') out.push(...given.slice(at, end + 1));
       else {
         const body = given.slice(at + 1, end);
         const shown = directive(name.toLowerCase(), argument.trim(), { body: dedented(body), depth });
@@ -138,7 +138,7 @@ export function mystToMarkdown(
     return own.get(name) ?? references.section(name);
   }
 
-  /** Links with words to files are Markdown, except from the top. */
+  /** Links to files that have a text are plain Markdown already, unless they start at the top folder. */
   function pageNamed(path: string, { name, words }: { name: string; words: string }): Referred | null {
     if (words !== '' && formatOf(path) !== null && !path.startsWith('/')) return null;
     const page = references.document(path);
@@ -196,7 +196,7 @@ function withTargets(text: string, ids: ReturnType<typeof createIds>): string {
   return out.join('\n');
 }
 
-/** Gives a heading the id of the target before it, or else the one that docutils gives it. */
+/** Gives a heading the id of the target in front of it, or else the id that docutils would give it. */
 function withId(line: string, target: string | null, ids: ReturnType<typeof createIds>): string {
   const text = headingText(line);
   const id = target ?? ids.take(text);

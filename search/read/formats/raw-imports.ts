@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { IncludeSyntax } from './includes.ts';
 import { codeBlock } from './selection.ts';
 
-const mostImports = 50;
+const maxImports = 50;
 /** `import Example from '!!raw-loader!./example.js'` of Docusaurus, or `'./example.js?raw'` of Vite. */
 const rawImport =
   /^import\s+([A-Za-z]\w{0,80})\s+from\s+["'](?:!!raw-loader!([^"'\n]{1,300})|([^"'\n]{1,300})\?raw)["']/gm;
@@ -11,10 +11,7 @@ const rawImport =
 export const rawImports: IncludeSyntax = {
   rewrite(page) {
     let text = page;
-    for (const [, name = '', loaded, raw = ''] of [...page.slice(0, 20_000).matchAll(rawImport)].slice(
-      0,
-      mostImports,
-    )) {
+    for (const [, name = '', loaded, raw = ''] of [...page.slice(0, 20_000).matchAll(rawImport)].slice(0, maxImports)) {
       const use = new RegExp(
         `<(\\w{1,40})\\b([^<>]{0,500})>\\s{0,50}\\{\\s{0,50}${name}\\s{0,50}\\}\\s{0,50}</\\1>|<\\w{1,40}\\s([^<>{}]{0,500})\\bcode=\\{${name}\\}([^<>]{0,500})/>`,
         'g',

@@ -13,7 +13,7 @@ import { rstIncludes } from './rst-includes.ts';
 import type { Referred, References } from './rst-labels.ts';
 
 export interface ReadText extends FrontMatter {
-  /** No other file is part of the page. */
+  /** The page includes no other file. */
   isAlone: boolean;
 }
 
@@ -56,7 +56,7 @@ export async function readText(
   const isAlone = !isShared && layout.isNavigation?.({ path: file.path, values }, source) !== true;
   const addressFrom: AddressOf = (name) => addressOf(layout.linked?.(name, file.path) ?? name);
   const body = layout.name === null ? page.body : withPageLinks(page.body, { path: file.path, addressOf: addressFrom });
-  // whichever of the two restricts the page counts
+  // the page is restricted if either of the two restricts it
   const groups = [values, page.values].find((stated) => groupsOf(stated) !== null)?.groups;
   return { values: { ...page.values, ...values, groups }, body, isAlone };
 }
@@ -82,7 +82,7 @@ async function converted(
   return { values: {}, body: isMdx ? mdxToMarkdown(text) : plainMarkdown(text) };
 }
 
-/** Returns what the references of a page name on other pages, and reports whether it looked there. */
+/** Returns the targets on other pages that a page's references name, and whether other pages were read for them. */
 function referencesOf(layout: Layout, path: string): { references: References; isUsed: () => boolean } {
   let isUsed = false;
   const find = (target: Target | null | undefined): Referred | null => {
@@ -106,12 +106,12 @@ const includesOf: Partial<Record<SourceFormat, IncludeSyntax>> = {
   restructuredtext: rstIncludes(),
 };
 
-const mostLinks = 5_000;
+const maxLinks = 5_000;
 const linkTarget = /\]\(([^()\s:]{1,500})\)/g;
 
 /** Replaces the links of a page to source files by the addresses of their pages. */
 function withPageLinks(text: string, { path, addressOf }: { path: string; addressOf: AddressOf }): string {
-  let left = mostLinks;
+  let left = maxLinks;
   return text.replace(linkTarget, (whole, target: string) => {
     const [name = '', anchor] = target.split('#', 2);
     if (name === '' || name.startsWith('/') || left-- <= 0) return whole;

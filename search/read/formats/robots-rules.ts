@@ -6,7 +6,7 @@ export interface RobotsRules {
   mayFollow: boolean;
 }
 
-/** Their values may be words that are directives on their own, such as `max-image-preview:none`. */
+/** Directives whose values may look like other directives, such as `max-image-preview:none`. */
 const withValue = /\b(?:max-[a-z-]{1,30}\s{0,5}:\s{0,5}[\w-]{1,30}|unavailable_after\s{0,5}:[^,]{0,100})/g;
 const addressed = /^\s*([a-z][\w.-]{0,60})\s{0,5}:/;
 

@@ -14,7 +14,7 @@ const inner = /``(.+?)``/g;
 const substitution = /\|([^|\s](?:[^|\n]{0,80}[^|\s])?)\|_{0,2}/g;
 const role = /:([\w.+:-]{1,60}):`([^`]{1,1000})`/g;
 export const namedLink = /`([^`<]{0,500}?)\s*<([^<>`]{1,2000})>`_{1,2}/g;
-/** Code or the address of a link, which have none, or a reference. */
+/** Code or the address of a link, which contain no references, or a reference. */
 const reference =
   /\0[^\0]*\0|\]\([^()\s]*\)|`([^`]{1,500})`(_{0,2})|(?<![\w`])([A-Za-z0-9][\w.-]{0,80}?)(_{1,2})(?=[\s.,:;!?'")\]}>/\\-]|$)/g;
 /** A target in running text. */
@@ -38,7 +38,7 @@ export interface InlineContext {
   references: References;
 }
 
-/** Finds nothing. */
+/** Finds no references. */
 export const nothing: References = { section: () => null, document: () => null };
 
 /** Converts the inline markup of reStructuredText to Markdown; literals keep their text. */

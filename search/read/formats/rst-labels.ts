@@ -33,14 +33,14 @@ const letters: Record<string, string> = {
   ŧ: 't',
 };
 /** Longest page that is read, in characters. */
-const longest = 2_000_000;
+const maxLength = 2_000_000;
 export const underline = /^([!-/:-@[-`{-~])\1+\s*$/;
 const label = /^\.\.\s+_`?((?:[^`:\\]|\\:)+)`?:\s*$/;
 
 /** Returns the lines of a page without white space at their ends. */
 export function rstLines(source: string): string[] {
   return source
-    .slice(0, longest)
+    .slice(0, maxLength)
     .replaceAll('\t', '        ')
     .split(/\r?\n/)
     .map((line) => line.trimEnd());
@@ -75,7 +75,7 @@ export function labelOf(line: string, next = ''): string | null {
   return /^ +(?:https?:\S+|\S+_$)/.test(next) ? null : (label.exec(line)?.[1]?.replaceAll('\\', '') ?? null);
 }
 
-/** Labels are compared without regard to case and white space. */
+/** Normalizes a label: case and white space do not matter. */
 export function normalizedLabel(name: string): string {
   return name.trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
@@ -91,7 +91,7 @@ export function anchorOf(name: string): string {
     .replaceAll(/^[-0-9]+|-$/g, '');
 }
 
-/** Creates the ids of a page: those of repeated names, and of names in other letters, are counted. */
+/** Creates the ids of a page: repeated names, and names without Latin letters, get numbers. */
 export function createIds() {
   const taken = new Set<string>();
   let count = 0;
@@ -105,7 +105,7 @@ export function createIds() {
   };
 }
 
-/** Returns an anchor that is no heading. */
+/** Returns an anchor for something other than a heading. */
 export function anchorTag(id: string): string {
   return `<a id="${id}"></a>`;
 }

@@ -60,7 +60,7 @@ export function idOf(prefix: string, name: string): string {
     .replaceAll(/^[-0-9._]+|-$/g, '');
 }
 
-/** Reports whether a description states that nothing leads to it. */
+/** Reports whether a description asks for no index entry and anchor. */
 export function isUnindexed(options: ReadonlyMap<string, string>): boolean {
   return ['no-index', 'noindex', 'no-index-entry'].some((option) => options.has(option));
 }

@@ -18,7 +18,7 @@ import {
   type References,
 } from './rst-labels.ts';
 
-const deepest = 30;
+const maxDepth = 30;
 const bullet = /^([-*+•]|(?:#|\d{1,4}|[A-Za-z])[.)]|\((?:#|\d{1,4}|[A-Za-z])\))[ \t]+(?=\S)/;
 const field = /^:([^:\s`][^:`]{0,100}):(?:\s+|$)/;
 
@@ -46,7 +46,7 @@ export function readRst(
   const levels: string[] = [];
   const ids = createIds();
   const scope: ObjectScope = { module: '', around: '', program: '' };
-  /** Anchors of the labels that what comes next has. */
+  /** Anchors of the labels for the next block. */
   let labeled: string[] = [];
   const body = blocks(lines, 0);
   return {
@@ -59,7 +59,7 @@ export function readRst(
 
   function blocks(given: string[], depth: number): string[] {
     const out: string[] = [];
-    if (depth > deepest) return out;
+    if (depth > maxDepth) return out;
     let at = 0;
     while (at < given.length) {
       const line = given[at] ?? '';
@@ -166,7 +166,7 @@ export function readRst(
     return indented([`\`${name}\`:`, ...blocks(inner, depth + 1)], '- ');
   }
 
-  /** Converts what begins with two dots: a directive, a target, a footnote or a comment. */
+  /** Converts a block that starts with two dots: a directive, a target, a footnote or a comment. */
   function explicit(line: string, below: string[], depth: number): string[] {
     const label = labelOf(line, below[0]);
     if (label !== null) {
@@ -251,7 +251,7 @@ export function readRst(
     });
   }
 
-  /** Converts what is inside the description of an object. */
+  /** Converts the body of an object's description. */
   function inside(name: string, signature: string, convert: () => string[]): string[] {
     const { around } = scope;
     if (/(?:^|:)(?:class|exception|directive|struct|enum|union)$/.test(name))

@@ -1,10 +1,10 @@
-const mostRanges = 100;
+const maxRanges = 100;
 
 /** Selects lines by numbers, such as `1-3, 7, 10-`; ranges are also written `1:3` or `1..3`. */
 export function inRanges(lines: string[], ranges: string): string[] {
   return ranges
     .split(/[,;]/)
-    .slice(0, mostRanges)
+    .slice(0, maxRanges)
     .flatMap((range) => {
       const [, first = '', dash = '', last = ''] = /^(\d*)(?:\s*(-|:|\.\.)\s*(-1|\d*))?$/.exec(range.trim()) ?? [];
       if (first === '' && last === '') return [];

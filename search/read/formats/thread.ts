@@ -10,7 +10,7 @@ export interface ThreadText {
   title: string;
   isHtml: boolean;
   question: string;
-  /** In the order in which they appear. */
+  /** In the order of the thread. */
   replies: { heading: string; text: string }[];
 }
 

@@ -16,7 +16,7 @@ const families = {
   attachment: 'attachments',
   image: 'images',
 };
-const mostComponents = 100;
+const maxComponents = 100;
 
 interface Component {
   folder: string;
@@ -29,7 +29,7 @@ interface Component {
 /** Antora: a folder with `antora.yml` for each version of a component. */
 export function antoraLayout(files: SourceFiles): Layout | null {
   const components = configFilesOf(files, /(?:^|\/)antora\.ya?ml$/)
-    .slice(0, mostComponents)
+    .slice(0, maxComponents)
     .flatMap(({ file, folder }) => {
       const value = parseFile(file);
       const name = isRecord(value) ? textOf(value.name) : undefined;
@@ -58,7 +58,8 @@ export function antoraLayout(files: SourceFiles): Layout | null {
       text.replace(/xref:([^[\]\s]{1,500})\[([^\]\n]{0,500})\]/g, (whole, target: string, words: string) => {
         const file = fileNamed(target, { from: path, components, isPage: true });
         const page = file === null ? null : locate({ path: file });
-        // of a component that is not here; without a component, it may be a page beside this one, or an anchor
+        // the component is not part of this site; without a component, it may be a page in the same folder, or an
+        // anchor
         if (page === null) return /[:$@]/.test(target) ? words || nameOf(target) : whole;
         const anchor = /#.*/.exec(target)?.[0] ?? '';
         const shown = words || nameOf(page.path);

@@ -3,8 +3,8 @@ import { UnreadError } from '../../query/known-pages.ts';
 import type { SourceFile } from '../source-file.ts';
 import type { SourceFiles } from './layout.ts';
 
-const deepest = 4;
-const longest = 1_000_000;
+const maxDepth = 4;
+const maxLength = 1_000_000;
 
 export interface ConfigFile {
   file: SourceFile;
@@ -15,7 +15,7 @@ export interface ConfigFile {
 /** Returns the files whose path ends with what the pattern matches, those nearest to the top first. */
 export function configFilesOf(files: SourceFiles, pattern: RegExp): ConfigFile[] {
   return [...files.values()]
-    .filter(({ path }) => pattern.test(path) && depthOf(path) <= deepest)
+    .filter(({ path }) => pattern.test(path) && depthOf(path) <= maxDepth)
     .map((file) => ({ file, folder: file.path.slice(0, pattern.exec(file.path)?.index ?? 0) }))
     .map(({ file, folder }) => ({ file, folder: folder === '' || folder.endsWith('/') ? folder : `${folder}/` }))
     .sort((a, b) => depthOf(a.folder) - depthOf(b.folder) || (a.folder < b.folder ? -1 : 1));
@@ -28,7 +28,7 @@ function depthOf(path: string): number {
 /** Returns the text of a file; empty if it was not read because it is unchanged. */
 export function textOfFile(file: SourceFile | undefined): string {
   try {
-    return file?.read().slice(0, longest) ?? '';
+    return file?.read().slice(0, maxLength) ?? '';
   } catch (error) {
     if (error instanceof UnreadError) return '';
     throw error;
@@ -48,7 +48,7 @@ export function addressOf(...parts: (string | undefined)[]): string {
 
 const levels = 5;
 const perLevel = 800;
-/** More than any order within a source; the orders of all sources stay exact. */
+/** Greater than any order within a source, and small enough that the orders of all sources stay exact numbers. */
 export const ordersPerSource = 8e14;
 
 /**
@@ -58,13 +58,13 @@ export const ordersPerSource = 8e14;
 export function orderOf(positions: readonly (number | undefined)[], isTranslation = false): number | undefined {
   if (positions.every((position) => position === undefined)) return undefined;
   return Array.from({ length: levels }, (_, level) => {
-    // what has no position comes after what has one, a folder's own page before those inside
+    // pages without a position come last, and a folder's own page before the pages inside
     const position = level < positions.length ? (positions[level] ?? perLevel - 2) : 0;
     return Math.max(0, Math.min(perLevel - 1, Math.round(position))) * perLevel ** (levels - 1 - level);
   }).reduce((sum, part) => sum + part, isTranslation ? perLevel ** levels : 0);
 }
 
-/** Returns the order of what a list has at a position, and of what is inside of it by its own positions. */
+/** Returns the order of an item of a list by its position, and of pages inside it by their own positions. */
 export function orderInList(
   at: number,
   inside: readonly (number | undefined)[] = [],

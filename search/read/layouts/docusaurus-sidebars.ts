@@ -5,10 +5,10 @@ import { configFilesOf, textOfFile } from './config-file.ts';
 import type { SourceFiles } from './layout.ts';
 import { exportedValueOf } from './script-values.ts';
 
-const deepest = 20;
-const mostParts = 20_000;
-const mostFiles = 20;
-const mostVersions = 200;
+const maxDepth = 20;
+const maxParts = 20_000;
+const maxFiles = 20;
+const maxVersions = 200;
 
 /** A part of the sidebars: a page or a folder of pages. */
 export interface DocPart {
@@ -24,7 +24,7 @@ export interface DocSidebars {
   docs: Map<string, DocPart>;
   /** Folders whose pages are listed by their own positions; `.` for the whole. */
   folders: Map<string, DocPart>;
-  /** Some of its parts are computed, and therefore not known. */
+  /** Some parts are computed by code and are therefore unknown. */
   isPartial: boolean;
 }
 
@@ -36,7 +36,7 @@ export function versionedSidebars(files: SourceFiles, base: string): Map<string,
       ? (/^(?:([^/]+)_)?versioned_sidebars\/version-([^/]+)-sidebars\.json$/.exec(file.path.slice(base.length)) ?? [])
       : [];
     const sidebars = version === '' ? null : sidebarsOf(parseFile(file));
-    if (sidebars !== null && found.size < mostVersions) found.set(versionKey(version, plugin), sidebars);
+    if (sidebars !== null && found.size < maxVersions) found.set(versionKey(version, plugin), sidebars);
   }
   return found;
 }
@@ -56,7 +56,7 @@ export function sidebarFiles(
   const read = configFilesOf(files, /(?:^|\/)(?:\w+-)?sidebars?[\w-]*\.(?:[cm]?[jt]s|json)$/)
     .filter(({ folder }) => folder.startsWith(base) && !folder.endsWith('versioned_sidebars/'))
     .sort((a, b) => (a.file.path < b.file.path ? -1 : 1))
-    .slice(0, mostFiles)
+    .slice(0, maxFiles)
     .map(({ file, folder }) => ({
       path: file.path,
       isConfigured: folder === base || config.includes(file.path.slice(base.length)),
@@ -91,7 +91,7 @@ function sidebarsOf(value: unknown): DocSidebars | null {
   return docs.size + folders.size === 0 ? null : { docs, folders, isPartial };
 
   function visit(items: unknown, groups: string[], depth: number): void {
-    if (depth > deepest) return;
+    if (depth > maxDepth) return;
     isPartial ||= items === undefined;
     if (typeof items === 'string') add(docs, items, groups);
     else if (Array.isArray(items)) for (const item of items) visit(item, groups, depth + 1);
@@ -113,7 +113,7 @@ function sidebarsOf(value: unknown): DocSidebars | null {
   function add(parts: Map<string, DocPart>, name: string | undefined, groups: string[]): void {
     const at = docs.size + folders.size;
     isPartial ||= name === undefined;
-    if (name === undefined || at >= mostParts) return;
+    if (name === undefined || at >= maxParts) return;
     // older versions repeat their name
     const key = posix.normalize(name).replace(/^version-[^/]+\/|\/$/g, '');
     if (!parts.has(key)) parts.set(key, { at, groups });
@@ -144,14 +144,14 @@ export function translatedTitles(files: SourceFiles, base: string): Map<string, 
     const [, locale = '', plugin, name = ''] = file.path.startsWith(base)
       ? (translationFile.exec(file.path.slice(base.length)) ?? [])
       : [];
-    const messages = locale === '' || found.size >= mostVersions ? null : parseFile(file);
+    const messages = locale === '' || found.size >= maxVersions ? null : parseFile(file);
     if (!isRecord(messages)) continue;
     const titles = Object.entries(messages).flatMap(([key, value]): [string, string][] => {
       const label = /^sidebar\.[^.]+\.category\.(.+)$/.exec(key)?.[1];
       const title = isRecord(value) ? textOf(value.message) : undefined;
       return label === undefined || title === undefined ? [] : [[label, title]];
     });
-    found.set(titlesKey(locale, name, plugin), new Map(titles.slice(0, mostParts)));
+    found.set(titlesKey(locale, name, plugin), new Map(titles.slice(0, maxParts)));
   }
   return found;
 }

@@ -20,7 +20,7 @@ const numbered = /^(\d+)\s*[-_.]+\s*(?=[^-_.\s])(?!\d)/;
 const translated = /^i18n\/([^/]+)\/docusaurus-plugin-content-docs(?:-([^/]+))?\/(?:version-)?([^/]+)\/(.*)$/;
 const versionedDoc = /^(?:([^/]+)_)?versioned_docs\/version-([^/]+)\/(.*)$/;
 const extension = /\.(?:mdx?|html?)$/i;
-const mostLanguages = 100;
+const maxLanguages = 100;
 const post = /^(?:(\d{4})[-/](\d{2})[-/](\d{2})[-/])?(.*)$/;
 
 interface Root {
@@ -81,7 +81,7 @@ function languagesOf(
   const folders = translations.map((path) => /^i18n\/([^/]+)\/docusaurus-plugin-/.exec(path.slice(base.length))?.[1]);
   const names = Array.isArray(locales) ? locales.map(textOf) : folders;
   const others = [...new Set(names)].filter((name) => name !== undefined).filter((name) => name !== main);
-  return { main, others: others.slice(0, mostLanguages) };
+  return { main, others: others.slice(0, maxLanguages) };
 }
 
 /** Returns the name that the translation of a page has in the folder of a language. */

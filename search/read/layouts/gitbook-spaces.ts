@@ -4,8 +4,8 @@ import { parseFile } from '../navigation.ts';
 import { configFilesOf, isLanguage, textOfFile } from './config-file.ts';
 import type { SourceFiles } from './layout.ts';
 
-const mostLanguages = 100;
-const mostSpaces = 100;
+const maxLanguages = 100;
+const maxSpaces = 100;
 
 /** A space of GitBook: a folder of pages with a summary. */
 export interface GitbookSpace {
@@ -15,7 +15,7 @@ export interface GitbookSpace {
   folder: string;
   summary: string;
   readme: string;
-  /** Of several spaces, each is a language, a version or a section, by the names of its folders. */
+  /** Among several spaces, the names of the folders tell whether each is a language, a version or a section. */
   language?: string;
   version?: string;
   section?: string;
@@ -32,14 +32,14 @@ export function gitbookSpaces(files: SourceFiles): { top: GitbookSpace; spaces: 
   const languages = languagesOf(textOfFile(files.get(`${top.folder}LANGS.md`)))
     .map((language) => ({ ...below(`${language}/`, top), language }))
     .filter(({ summary }) => files.has(summary))
-    .slice(0, mostLanguages);
+    .slice(0, maxLanguages);
   const own = languages.length > 0 ? languages : files.has(top.summary) ? [top] : summarized(files, top);
   const stated = configs
     .filter(({ folder }) => folder !== '')
     .map(({ file, folder }) => spaceIn(folder, parseFile(file), files))
-    // a root outside of its folder has no meaning
+    // a root outside of its folder is ignored
     .filter(({ base, folder }) => folder.startsWith(base));
-  const all = [...new Map([...own, ...stated].map((space) => [space.folder, space])).values()].slice(0, mostSpaces);
+  const all = [...new Map([...own, ...stated].map((space) => [space.folder, space])).values()].slice(0, maxSpaces);
   const isOld =
     files.has(own[0]?.summary ?? '') && (files.has(top.readme) || languages.length > 0) && !files.has('book.toml');
   if (!files.has('.gitbook.yaml') && !isOld && stated.length < 2) return null;

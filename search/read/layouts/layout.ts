@@ -18,7 +18,7 @@ export interface PageLocation {
   version?: string;
   /** Titles of its folders or sections, from the top down. */
   groups?: string[];
-  /** Position where the navigation states none. */
+  /** Position that is used if the navigation states none. */
   order?: number;
 }
 
@@ -33,7 +33,7 @@ export interface Layout {
   /** Name of the tool; null for a folder of pages that none arranges. */
   name: string | null;
   navigation: Navigation;
-  /** Files of its configuration that are not read, or not whole, because they compute their values. */
+  /** Configuration files that could not be read, or only in part, because they compute their values. */
   unread?: readonly string[];
   /** Settings that all pages depend on, so that their change re-reads every page. */
   settings?: unknown;
@@ -47,11 +47,11 @@ export interface Layout {
   added?: readonly SourceFile[];
   /** Returns null for a file that is not published. */
   locate(file: LayoutFile): PageLocation | null;
-  /** Directives that include other files, where the format has others or the tool looks for the files elsewhere. */
+  /** Include directives, if they differ from those of the format or look for files elsewhere. */
   includes?: Partial<Record<SourceFormat, IncludeSyntax>>;
   /** Adds to a page what the tool adds to all of them, before includes are resolved. */
   complete?(text: string, path: string): string;
-  /** Returns what translates the texts of a page from those of its source; undefined for a page as it is written. */
+  /** Returns the function that translates the texts of a page's source; undefined for a page that is not translated. */
   translate?(path: string): ((text: string) => string | null) | undefined;
   /** Returns the file to which a link from another page leads: the one in its language. */
   linked?(file: string, from: string): string;

@@ -4,7 +4,7 @@ import { pathOf } from '../paths.ts';
 import { addressOf, orderOf, textOfFile } from './config-file.ts';
 import type { Layout, SourceFiles } from './layout.ts';
 
-const mostVersions = 500;
+const maxVersions = 500;
 
 interface Version {
   name: string;
@@ -41,7 +41,7 @@ export function mikeLayout(files: SourceFiles): Layout | null {
 function versionsIn(files: SourceFiles): Version[] {
   const stated = parseFile(files.get('versions.json'));
   const folders = new Set([...files.keys()].map((path) => path.split('/', 1)[0]));
-  return (Array.isArray(stated) ? stated : []).slice(0, mostVersions).flatMap((entry: unknown): Version[] => {
+  return (Array.isArray(stated) ? stated : []).slice(0, maxVersions).flatMap((entry: unknown): Version[] => {
     const name = isRecord(entry) && Array.isArray(entry.aliases) ? textOf(entry.version) : undefined;
     return isRecord(entry) && name !== undefined && folders.has(name)
       ? [{ name, aliases: listOf(entry.aliases) ?? [] }]

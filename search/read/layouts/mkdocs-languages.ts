@@ -1,7 +1,7 @@
 import { isRecord, textOf } from '../front-matter.ts';
 import type { SourceFiles } from './layout.ts';
 
-const mostLanguages = 100;
+const maxLanguages = 100;
 
 interface MkdocsLanguage {
   locale: string;
@@ -27,7 +27,7 @@ export function mkdocsLanguages(plugins: unknown): MkdocsLanguages | null {
   const entries = Array.isArray(plugins) ? plugins : [plugins];
   const options = entries.map((entry) => (isRecord(entry) ? entry.i18n : undefined)).find(isRecord);
   if (options === undefined) return null;
-  const found = statedIn(options.languages).slice(0, mostLanguages);
+  const found = statedIn(options.languages).slice(0, maxLanguages);
   const main = textOf(options.default_language) ?? found.find(({ isDefault }) => isDefault)?.locale ?? found[0]?.locale;
   if (main === undefined) return null;
   const languages = found.map(({ locale, value }) => ({
@@ -86,8 +86,8 @@ export function untranslated(
 }
 
 /**
- * Returns what finds the file to which a link leads from a page of a language: the page in this language, or else that of the
- * main one.
+ * Returns the function that resolves a link from a page of a language to a file: the page in this language, or else in
+ * the main one.
  */
 export function linkedIn(
   languages: MkdocsLanguages,

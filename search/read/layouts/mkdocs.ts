@@ -14,7 +14,7 @@ import {
 } from './mkdocs-languages.ts';
 import { labelOf, withBlocks, type BlockSyntax } from './markup.ts';
 
-const deepest = 30;
+const maxDepth = 30;
 const admonition: BlockSyntax = {
   open: /^(?:!!!|\?\?\?\+?)\s+([\w-]+)(?: [\w -]*)?(?:"([^"]*)")?$/,
   label: ([, type = '', title = '']) => labelOf(type, title),
@@ -75,7 +75,7 @@ export function mkdocsLayout(files: SourceFiles): Layout | null {
       return (
         withBlocks(filled, [admonition, tab, slashBlock])
           .replace(/^(#{1,6} .*)(?<![ \t])[ \t]*\{:?[ \t]*#([\w.:-]+)(?![\w.:-])[^{}\n]*\}[ \t]*$/gm, '$1 {#$2}')
-          // what mkdocstrings generates from code
+          // mkdocstrings generates this from code
           .replace(/^([ \t]*):::[ \t]+([\w.]{1,200})[ \t]*$(?:\n\1[ \t]+\S.*$)*/gm, '$1`$2`')
           .replace(/(?<=[)\]`*_:\n])[ \t]*\{:?[ \t]*[.#:a-z][^{}\n]{0,200}\}/g, (attributes) => {
             const id = /[\s{:]#([\w.:-]+)/.exec(attributes)?.[1];
@@ -91,7 +91,7 @@ function addressOf(file: string): string {
   return pathOf(file).replace(/(^|\/)README$/, '$1index');
 }
 
-/** Reads the list of pages for each language; one that has none of its own has the common one with its own titles. */
+/** Reads the list of pages for each language. A language without a list uses the common one with its own titles. */
 function navigationIn(i18n: MkdocsLanguages, nav: unknown, folder: string): Navigation {
   const entries: Navigation['entries'] = new Map();
   for (const { locale, nav: own, titles } of i18n.languages)
@@ -122,7 +122,7 @@ function addEntries(nav: unknown, { entries, filesOf, titleOf }: NavigationWrite
       const keys = /^[a-z]+:/i.test(value) ? [] : filesOf(value).map(pathOf);
       const order = entries.size;
       for (const key of keys) if (!entries.has(key)) entries.set(key, { order, groups, isHidden: false, boost: 1 });
-    } else if (depth > deepest) return;
+    } else if (depth > maxDepth) return;
     else if (Array.isArray(value)) for (const entry of value) visit(entry, groups, depth + 1);
     else if (isRecord(value))
       for (const [title, below] of Object.entries(value))

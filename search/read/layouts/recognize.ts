@@ -11,7 +11,7 @@ import { sphinxLayout } from './sphinx.ts';
 import { starlightLayout } from './starlight.ts';
 import { vitepressLayout } from './vitepress.ts';
 
-/** In this order: a configuration at the top comes first, names that other tools use as well come last. */
+/** In order of precedence: unmistakable configuration files first, names that several tools use last. */
 const layouts: RecognizeLayout[] = [
   mintlifyLayout,
   mkdocsLayout,

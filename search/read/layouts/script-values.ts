@@ -2,11 +2,11 @@ import { isRecord } from '../front-matter.ts';
 
 /** Key of a record with entries that are computed. */
 export const unreadSpread = '...';
-const deepest = 20;
-const mostValues = 20_000;
-const mostNames = 50;
+const maxDepth = 20;
+const maxValues = 20_000;
+const maxNames = 50;
 /** Occurrences of a name that are searched for its value. */
-const mostPlaces = 20;
+const maxPlaces = 20;
 /** White space and comments. */
 const blank = /(?:\s|\/\/[^\n]*|\/\*[^]{0,5000}?\*\/)*/y;
 const quoted = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\$]|\\.|\$(?!\{))*)`/y;
@@ -32,7 +32,7 @@ export function scriptValueOf(text: string, name: string): unknown {
 /** Returns the value that a JavaScript or TypeScript file exports by default, in the same way. */
 export function exportedValueOf(text: string): unknown {
   const { valueAt } = createReader(text);
-  let places = mostPlaces;
+  let places = maxPlaces;
   for (const found of text.matchAll(/^[ \t]*(?:module\.exports\s*=|export\s+default\b)/gm)) {
     if (places-- === 0) break;
     const { value } = valueAt(found.index + found[0].length, 0);
@@ -43,12 +43,12 @@ export function exportedValueOf(text: string): unknown {
 
 function createReader(text: string) {
   const names = new Map<string, { value: unknown; size: number }>();
-  let left = mostValues;
+  let left = maxValues;
   return { named, valueAt };
 
   function named(name: string, depth: number): unknown {
     const known = names.get(name);
-    if (known !== undefined || names.size >= mostNames) {
+    if (known !== undefined || names.size >= maxNames) {
       // a value counts once for each use, because the result contains it that often
       left -= known?.size ?? 0;
       return left < 0 ? undefined : known?.value;
@@ -60,7 +60,7 @@ function createReader(text: string) {
       String.raw`(?:^|[\s{,])(?:const\s+${written}\s*(?::[^=]{1,200})?=|function\s+${written}\s*\(\s*\)\s*(?::[^{]{1,200})?\{\s*return\b|["']?${written}["']?\s*:)`,
       'g',
     );
-    let places = mostPlaces;
+    let places = maxPlaces;
     for (const found of text.matchAll(start)) {
       if (places-- === 0) break;
       const { value } = valueAt(found.index + found[0].length, depth + 1);
@@ -82,7 +82,7 @@ function createReader(text: string) {
 
   function primaryAt(at: number, depth: number): { value: unknown; end: number } {
     left -= 1;
-    if (depth > deepest || left < 0) return { value: undefined, end: endOfValue(at) };
+    if (depth > maxDepth || left < 0) return { value: undefined, end: endOfValue(at) };
     if (text[at] === '[') return listAt(at + 1, depth);
     if (text[at] === '{') return recordAt(at + 1, depth);
     const string = match(quoted, at);
@@ -130,7 +130,7 @@ function createReader(text: string) {
         value[key] = entry.value;
         ({ end } = entry);
       } else {
-        // only a name may stand alone; another text would be a pattern
+        // only an identifier may stand alone; other text would be read as a pattern
         if (string === null && key !== undefined && /[,}]/.test(text[colon] ?? '')) value[key] = named(key, depth + 1);
         end = endOfValue(at);
       }

@@ -2,18 +2,18 @@ import { po } from 'gettext-parser';
 import type { SourceFile } from '../source-file.ts';
 import type { SourceFiles } from './layout.ts';
 
-const longest = 2_000_000;
+const maxLength = 2_000_000;
 /** Length of all catalogs of a project, in characters. */
-const longestTotal = 50_000_000;
-const longestPart = 20_000;
-const mostLanguages = 100;
+const maxTotalLength = 50_000_000;
+const maxPartLength = 20_000;
+const maxLanguages = 100;
 const catalogPath = /^([A-Za-z]{2,3}(?:[_-][A-Za-z0-9]{2,8})*(?:@[a-z]{1,20})?)\/LC_MESSAGES\/(.+)\.po$/;
 
 /** The translations of one domain into a language. */
 export interface Catalog {
   file: SourceFile;
   messages: ReadonlyMap<string, string>;
-  /** Counts of messages by the document that they are from, if the catalog names documents; those of all under ''. */
+  /** Number of messages per document, if the catalog names documents; the total under ''. */
   counts: ReadonlyMap<string, { all: number; translated: number }>;
 }
 
@@ -23,17 +23,17 @@ export function readCatalogs(
   { folders, documents }: { folders: readonly string[]; documents: ReadonlySet<string> },
 ): Map<string, Map<string, Catalog>> {
   const languages = new Map<string, Map<string, Catalog>>();
-  let left = longestTotal;
+  let left = maxTotalLength;
   for (const file of files.values()) {
     if (!file.path.endsWith('.po')) continue;
     const folder = folders.find((name) => file.path.startsWith(name));
     const [, language = '', domain = ''] =
       folder === undefined ? [] : (catalogPath.exec(file.path.slice(folder.length)) ?? []);
     const known = languages.get(language);
-    if (language === '' || (known === undefined && languages.size >= mostLanguages)) continue;
+    if (language === '' || (known === undefined && languages.size >= maxLanguages)) continue;
     const text = file.read();
     left -= text.length;
-    if (text.length > longest || left < 0) continue;
+    if (text.length > maxLength || left < 0) continue;
     const catalogs = known ?? new Map<string, Catalog>();
     // an earlier folder comes first
     if (!catalogs.has(domain)) catalogs.set(domain, { file, ...parse(text, documents) });
@@ -76,8 +76,8 @@ function partsOf(text: string): string[] {
   let open: string[] = [];
   let length = 0;
   for (const entry of text.split(/\r?\n[ \t]*\r?\n/)) {
-    if (entry.length > longestPart) continue;
-    if (length + entry.length > longestPart) {
+    if (entry.length > maxPartLength) continue;
+    if (length + entry.length > maxPartLength) {
       parts.push(open.join('\n\n'));
       open = [];
       length = 0;

@@ -5,7 +5,7 @@ import { literalOf } from './config-file.ts';
 import type { SourceFiles } from './layout.ts';
 import { normalizedMessage, readCatalogs, type Catalog } from './sphinx-catalogs.ts';
 
-const mostPages = 20_000;
+const maxPages = 20_000;
 
 /** Returns the translation of a text as it is written in the source; null if there is none. */
 export type Translate = (text: string) => string | null;
@@ -61,7 +61,7 @@ export function sphinxTranslations(
       const catalog = domains.get(domainOf(name));
       const original = files.get(top + name);
       const path = `${top}${folder}${name}`;
-      if (catalog === undefined || original === undefined || files.has(path) || pages.size >= mostPages) continue;
+      if (catalog === undefined || original === undefined || files.has(path) || pages.size >= maxPages) continue;
       if (!isTranslated(catalog, name)) continue;
       pages.set(path, { language, folder, original: original.path, messages: catalog.messages });
       added.push(translatedFile(path, original, catalog.file));

@@ -14,7 +14,7 @@ import { colonBlock, withBlocks } from './markup.ts';
 const extensions = ['.rst', '.md', '.markdown'];
 const toctree = /^([ \t]*)\.\. toctree::[ \t]*\n((?:[ \t]*\n|\1[ \t]+.*\n?)*)/gm;
 const mystToctree = /^(?:`{3,}|:{3,})\{toctree\}[ \t]*\n([^]*?)^(?:`{3,}|:{3,})[ \t]*$/gm;
-const mostPages = 50_000;
+const maxPages = 50_000;
 
 /** Sphinx: `conf.py`, of which only plain strings are read. */
 export function sphinxLayout(files: SourceFiles): Layout | null {
@@ -109,7 +109,7 @@ function excludedBy(config: string): (path: string) => boolean {
 function toctreesOf(files: SourceFiles, { top, root }: { top: string; root: string }): Navigation {
   const entries: Navigation['entries'] = new Map();
   const open: { page: string; groups: string[] }[] = [{ page: top + root, groups: [] }];
-  for (let next = open.pop(); next !== undefined && entries.size < mostPages; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined && entries.size < maxPages; next = open.pop()) {
     const { page, groups } = next;
     const file = fileOf(page, files);
     if (file === null || entries.has(page)) continue;
@@ -164,7 +164,7 @@ function fileOf(document: string, files: SourceFiles): string | null {
   return extensions.map((extension) => document + extension).find((path) => files.has(path)) ?? null;
 }
 
-const longest = 50_000;
+const maxLength = 50_000;
 /** The first field list of a page, which is its front matter. */
 const fields = /^\s*(?::[^:\s`][^:`\n]{0,100}:.*\n(?:[ \t]+\S.*\n)*)+/;
 
@@ -181,7 +181,7 @@ function textIn(config: string, name: string): string {
   const from = start.index + whole.length;
   const end = config.indexOf(quote, from);
   if (end === -1) return '';
-  const text = config.slice(from, Math.min(end, from + longest));
+  const text = config.slice(from, Math.min(end, from + maxLength));
   const plain = /r/i.test(prefix)
     ? text
     : text.replaceAll(/\\(.|\n)/g, (_whole, mark: string) => (mark === 'n' ? '\n' : mark === '\n' ? '' : mark));
@@ -192,7 +192,7 @@ function textIn(config: string, name: string): string {
 /** Puts the texts of `rst_prolog` and `rst_epilog` around a page, below its front matter. */
 function surrounded(source: string, { prolog, epilog }: { prolog: string; epilog: string }): string {
   if (prolog === '' && epilog === '') return source;
-  const head = prolog === '' ? '' : (fields.exec(source.slice(0, longest))?.[0] ?? '');
+  const head = prolog === '' ? '' : (fields.exec(source.slice(0, maxLength))?.[0] ?? '');
   const before = prolog === '' ? '' : `${head === '' ? '' : `${head}\n`}${prolog}\n\n`;
   return `${before}${source.slice(head.length)}${epilog === '' ? '' : `\n\n${epilog}\n`}`;
 }

@@ -1,13 +1,13 @@
 import { isRecord, textOf } from '../front-matter.ts';
 import { addressOf } from './config-file.ts';
 
-const deepest = 10;
+const maxDepth = 10;
 
 /** A part of the sidebar: a page or a folder of pages. */
 export interface SidebarPart {
   /** Its positions, from the top down. */
   positions: number[];
-  /** Titles of the groups around it, by language; that of the main one under the empty string. */
+  /** Titles of the groups around it, by language; those of the main language under the empty string. */
   groups: ReadonlyMap<string, string>[];
 }
 
@@ -24,7 +24,7 @@ export function sidebarOf(value: unknown): Sidebar | null {
   return sidebar.pages.size + sidebar.folders.size === 0 ? null : sidebar;
 
   function visit(entries: unknown, { positions, groups }: SidebarPart): void {
-    if (!Array.isArray(entries) || positions.length >= deepest) return;
+    if (!Array.isArray(entries) || positions.length >= maxDepth) return;
     for (const [at, entry] of entries.entries()) {
       const own = [...positions, at + 1];
       if (typeof entry === 'string') add(sidebar.pages, entry, { positions: own, groups });

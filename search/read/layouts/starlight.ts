@@ -7,7 +7,7 @@ import { colonBlock, withBlocks } from './markup.ts';
 import { scriptValueOf, unreadSpread } from './script-values.ts';
 import { partOf, sidebarOf, type Sidebar } from './starlight-sidebar.ts';
 
-const mostVersions = 200;
+const maxVersions = 200;
 const extension = /\.(?:mdx?|markdown)$/i;
 
 /** Starlight: `astro.config.*` that uses it, of which only literals are read. */
@@ -50,7 +50,7 @@ function versionsOf(
 ): [name: string, sidebar: unknown][] {
   const stated = text.includes('starlight-versions') ? scriptValueOf(text, 'versions') : undefined;
   if (!Array.isArray(stated)) return [];
-  return stated.slice(0, mostVersions).flatMap((version: unknown): [string, unknown][] => {
+  return stated.slice(0, maxVersions).flatMap((version: unknown): [string, unknown][] => {
     const name = isRecord(version) ? textOf(version.slug)?.replaceAll('/', '') : undefined;
     if (name === undefined) return [];
     const settings = parseFile(files.get(`${folder}src/content/versions/${name}.json`));

@@ -4,15 +4,15 @@ import { configFilesOf, textOfFile } from './config-file.ts';
 import type { SourceFiles } from './layout.ts';
 import { scriptValueOf } from './script-values.ts';
 
-const deepest = 10;
-const mostFiles = 50;
-const mostPages = 20_000;
+const maxDepth = 10;
+const maxFiles = 50;
+const maxPages = 20_000;
 
 /** A page's position in the sidebars, and the titles of the groups around it. */
 interface Listed {
   at: number;
   groups: string[];
-  /** It is in the list for its own folder, which is the one that it shows. */
+  /** The page is in the list for its own folder, which is the sidebar that it shows. */
   isOwn: boolean;
 }
 
@@ -37,7 +37,7 @@ export function readSidebars(files: SourceFiles, folder: string, top: string): R
   const additional = configFilesOf(files, /(?:^|\/)config\.[cm]?[jt]s$/)
     .map(({ file }) => file)
     .filter((file) => file.path.startsWith(top) && textOfFile(file).includes('defineAdditionalConfig'));
-  for (const file of [...configs, ...additional].slice(0, mostFiles)) {
+  for (const file of [...configs, ...additional].slice(0, maxFiles)) {
     const text = textOfFile(file);
     const locales = scriptValueOf(text, 'locales');
     const localized = isRecord(locales) ? Object.values(locales).map(sidebarOf) : [];
@@ -67,7 +67,7 @@ function addSidebar(listed: Map<string, Listed>, sidebar: unknown): void {
   }
 
   function visit(items: unknown, { groups, base, folder }: Surroundings, depth: number): void {
-    if (!Array.isArray(items) || depth > deepest) return;
+    if (!Array.isArray(items) || depth > maxDepth) return;
     for (const item of items) {
       if (!isRecord(item)) continue;
       const ownBase = textOf(item.base) ?? base;
@@ -86,7 +86,7 @@ function addSidebar(listed: Map<string, Listed>, sidebar: unknown): void {
     const page = withoutIndex(pathOf(link));
     const isOwn = `/${page}/`.startsWith(`${folder.replace(/^\/?/, '/').replace(/\/$/, '')}/`);
     const known = listed.get(page);
-    if (known === undefined ? listed.size < mostPages : isOwn && !known.isOwn)
+    if (known === undefined ? listed.size < maxPages : isOwn && !known.isOwn)
       listed.set(page, { at: known?.at ?? listed.size, groups, isOwn });
   }
 }

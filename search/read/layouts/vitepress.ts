@@ -40,7 +40,7 @@ export function vitepressLayout(files: SourceFiles): Layout | null {
     includes: { markdown: vitepressIncludes(top) },
     prepare: (source, { values }) =>
       withBlocks(source, [colonBlock])
-        // one that is not closed takes the rest, so that the page is scanned once
+        // an unclosed tag extends to the end, so that the page is scanned only once
         .replace(/^<(script|style)\b[^]*?(?:^<\/\1>[ \t]*$|(?![^]))/gm, '')
         .replace(/\{\{\s*\$frontmatter\.(\w{1,60})\s*\}\}/g, (whole, name: string) => textOf(values[name]) ?? whole)
         .replace(/^(#{1,6} [^\n`]{0,300}?)<Badge\b[^>\n]{0,200}?\btext="([^"\n]{1,100})"[^>\n]{0,200}>/gm, '$1$2')

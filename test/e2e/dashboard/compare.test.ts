@@ -91,7 +91,7 @@ describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
     await page.getByRole('link', { name: 'Compare', exact: true }).click();
     await page.getByRole('heading', { name: 'Compare jobs' }).waitFor();
     expect((await sidesOf(page))[0]).toBe(left);
-    // of a fork, neither counts what was copied
+    // for a fork, neither figure includes the copied steps
     const numberOf = (fact: string) => rowOf(page, fact).locator('td').nth(1).innerText();
     await expect.poll(() => numberOf('Status')).toBe('completed');
     const listed = page.getByRole('region', { name: 'Steps, Right' }).getByRole('list').first().locator('> li');

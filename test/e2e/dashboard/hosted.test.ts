@@ -56,7 +56,7 @@ async function showPull(page: Page, name: string) {
   return { projectId, pull: shared.forge.github.pullRequests(`acme/${name}`)[0]! };
 }
 
-/** Shows the page again with a new check, which is otherwise made every 30 seconds. */
+/** Reloads the page with a new check, which otherwise runs every 30 seconds. */
 async function checkAgain(page: Page): Promise<void> {
   await shared.pool.query('update pull_requests set mergeability = null');
   await page.reload();

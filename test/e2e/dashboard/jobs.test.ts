@@ -157,7 +157,7 @@ describe.runIf(chromiumPath !== null)('the list and the forms of jobs', () => {
     expect(await page.getByLabel('Search jobs').inputValue()).toBe('drafted');
     await page.waitForURL(/q=drafted/);
     await page.keyboard.press('Tab');
-    // the address changes before the list, of whose old rows none would keep the focus
+    // the address changes before the list, and its old rows would lose the focus
     await expect.poll(() => page.locator('.rows .row').allInnerTexts()).toEqual([expect.stringContaining('drafted')]);
     await focusRow(page);
     await page.keyboard.press('Enter');

@@ -133,7 +133,7 @@ describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
     const { page } = visit;
     await page.locator('.row').nth(1).waitFor();
     await enter(page, page.getByRole('button', { name: /^completed/ }));
-    // the address changes before the list, of whose old rows none would keep the focus
+    // the address changes before the list, and its old rows would lose the focus
     await page.getByRole('button', { name: /^completed/, pressed: true }).waitFor();
     await tabTo(page, page.getByRole('button', { name: /^Created/ }));
     await page.keyboard.press('Enter');
@@ -149,7 +149,7 @@ describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('group', { name: 'Jobs', exact: true }).waitFor();
     await page.keyboard.type('oper');
-    // those of the text before are not chosen by Enter
+    // Enter must not choose a match of the previous text
     await page.getByRole('group', { name: 'Jobs', exact: true }).waitFor({ state: 'detached' });
     answer.resolve();
     await page.getByRole('menuitem', { name: 'Operations' }).waitFor();

@@ -105,7 +105,7 @@ describe.runIf(chromiumPath !== null)('the job list', () => {
       await changed.promise;
       await route.fulfill({ response });
     });
-    /** Renames the job, and resolves when the page has read of it: then it counts the jobs again. */
+    /** Renames the job, and resolves when the page has received the change and has counted the jobs again. */
     const rename = async (title: string) => {
       const counted = page.waitForRequest(/\/v1\/jobs\/counts/);
       await pool.query(`update jobs set title = $1, updated_at = now() where id = 'job_renamed1'`, [title]);

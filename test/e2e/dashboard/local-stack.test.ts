@@ -103,7 +103,7 @@ describe.runIf(chromiumPath !== null)('the dashboard of npm start', () => {
     await page.waitForURL((url) => url.pathname.includes('/job_') && !url.pathname.includes(id));
     await untilStatus(page, 'completed');
     await page.getByRole('link', { name: 'step 1 of another job' }).click();
-    // the fork, whose page is shown until then, has none
+    // the page of the fork, which is shown until then, has none
     await page.getByRole('region', { name: 'Turn 2' }).waitFor();
 
     await page.getByRole('button', { name: 'Archive', exact: true }).click();

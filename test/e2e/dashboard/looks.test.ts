@@ -77,7 +77,7 @@ async function ask(question: string): Promise<void> {
 async function show(page: Page, path: string): Promise<void> {
   await page.goto(shared.stack.localJson.baseUrl + path);
   await page.locator('main h1').waitFor();
-  // the page of all components shows also the one for loading
+  // the page of all components also shows the loading component
   await expect.poll(() => page.locator('.loading:not(.design-part *)').count()).toBe(0);
 }
 

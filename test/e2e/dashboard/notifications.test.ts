@@ -5,7 +5,7 @@ import { checkLooks, seriousProblems, startJob, visitDashboard } from '../../sup
 
 const shared = dashboardStack();
 
-/** Records the notifications that the page shows. A headless browser has no tab in front of which another one could be. */
+/** Records the notifications that the page shows. A headless browser never hides a tab behind another one. */
 async function recordNotifications(page: Page): Promise<void> {
   await page.evaluate(() => {
     const shown: Notification[] = [];

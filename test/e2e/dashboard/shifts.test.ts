@@ -86,8 +86,8 @@ const painted = (page: Page) =>
   page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 
 /**
- * Lets scripts and answers reach the page one at a time, each once what the one before brought is on the screen. Returns
- * what resolves when all have.
+ * Lets scripts and responses reach the page one at a time, each after the previous one is rendered. Returns a promise
+ * that resolves when all have arrived.
  */
 async function oneAtATime(page: Page): Promise<() => Promise<void>> {
   let last: Promise<unknown> = Promise.resolve();
@@ -95,7 +95,7 @@ async function oneAtATime(page: Page): Promise<() => Promise<void>> {
     if (new URL(route.request().url()).pathname.endsWith('/events')) return route.continue();
     const before = last;
     const passed = async () => {
-      // a page that is left wants no answer
+      // the response of a page that was left is not needed
       const answer = await route.fetch().catch(() => null);
       await before;
       if (answer === null) return;
@@ -119,7 +119,7 @@ describe.runIf(chromiumPath !== null)('the first load of a page', () => {
   it.each([1440, 390])('moves nothing that is on the screen, %d pixels wide', { tags: 'slow' }, async (width) => {
     await using visit = await visitDashboard(shared.browser, shared.stack, { width });
     const { page } = visit;
-    // all of most pages is on the screen
+    // most pages fit on the screen
     await page.setViewportSize({ width, height: 2_600 });
     await page.addInitScript(observeShifts);
     // the time axis of an active job grows with the time

@@ -198,7 +198,7 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await page.reload();
     const fork = page.getByRole('button', { name: 'Fork from step 1' });
     const prepare = page.getByRole('region', { name: 'Timeline' }).getByRole('link', { name: /^Prepare: / });
-    // everything else that makes room for itself is there
+    // everything else that moves the layout is already there
     await page.locator('.facts').getByText('Branch', { exact: true }).waitFor();
     await page.getByRole('region', { name: 'Result' }).getByText('1 file changed').waitFor();
     await expect.poll(() => page.locator('.markdown > .words').count()).toBe(0);

@@ -107,7 +107,7 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser: name, path }) 
     expect(lastPrompt()).toContain('Hold the button for three seconds.');
     expect(await note.count()).toBe(0);
 
-    // a part of the answer is no text of the page
+    // a part of the answer is not text of the page
     await select(answer.getByText('That pairs it.'));
     await goToField();
     expect(await note.count()).toBe(0);

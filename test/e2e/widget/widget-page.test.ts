@@ -9,7 +9,7 @@ import { open, visitWidget, type WidgetVisitOptions } from '../../support/browse
 import { startEmbeddingSite, type EmbeddingSite } from '../../support/servers/embedding-site.ts';
 import { startAssistantStack, type AssistantStack } from '../../support/sdk-clients/sdk-client-service.ts';
 
-/** What the page around a widget can set and forbid. */
+/** Settings and restrictions of the page around a widget. */
 
 const names: BrowserName[] = ['Chromium', 'Firefox'];
 const found = names.map((browser) => ({ browser, path: findBrowser(browser) }));

@@ -119,7 +119,7 @@ async function entriesOf({ organizationId }: Owner) {
 it('has one entry for each change, in the transaction of the change', { tags: 'slow' }, async () => {
   const audited = operations
     .filter(({ id }) => !(id in unaudited))
-    .toSorted((one, other) => deletions.indexOf(one.id) - deletions.indexOf(other.id));
+    .toSorted((a, b) => deletions.indexOf(a.id) - deletions.indexOf(b.id));
   const owner = await createOwner(database.pool, api);
   for (const operation of audited) {
     if (operation.key === 'session') {

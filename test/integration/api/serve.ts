@@ -45,7 +45,7 @@ export interface ServedApi extends AsyncDisposable {
 }
 
 export type ServedTimes = AssistantPartsDeps['times'] &
-  Parameters<typeof createHttpServer>[1] & { longestText?: number };
+  Parameters<typeof createHttpServer>[1] & { maxTextLength?: number };
 
 export interface AskOptions {
   key?: string | null;
@@ -66,7 +66,7 @@ export interface Answer {
 export async function serveApi(
   pool: Pool,
   env: Record<string, string> = {},
-  { stalledMs, longestText, ...times }: ServedTimes = {},
+  { stalledMs, maxTextLength, ...times }: ServedTimes = {},
   holders?: RequestHolders,
 ): Promise<ServedApi> {
   await using cleanup = new AsyncDisposableStack();
@@ -90,7 +90,7 @@ export async function serveApi(
       rerankingModel: config.models.reranking === null ? null : models.rerankingModel(config.models.reranking),
       cacheDirectory,
       times: { maxLoopDelayMs: 60_000, searchMs: 60_000, ...times },
-      longestText,
+      maxTextLength,
     }),
   );
   const created = { count: 0 };
@@ -112,8 +112,8 @@ export async function serveApi(
     dashboardDirectory: env['DASHBOARD'] ?? cacheDirectory,
     jobEvents: { wakeups, stopping: stopping.signal },
   });
-  const { lookEveryMs, endRevoked } = openAnswers;
-  cleanup.use(repeat({ name: 'ended access', everyMs: lookEveryMs, work: endRevoked, log }));
+  const { checkEveryMs, endRevoked } = openAnswers;
+  cleanup.use(repeat({ name: 'ended access', everyMs: checkEveryMs, work: endRevoked, log }));
   cleanup.use(repeat({ name: 'polled jobs', everyMs: 1_000, work: () => polledJobs.check(), log }));
   const http = createHttpServer(koa.callback(), { stalledMs });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });

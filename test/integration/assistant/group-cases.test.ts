@@ -41,7 +41,7 @@ const anyReaders = (count: number) =>
         at % 4 === 3 ? { groups: groups ?? ['staff'], asked, isForged: true } : { groups, asked, isForged: false },
       ),
     );
-/** A page's groups: null for a public page, an empty list for one that nobody may read. */
+/** A page's groups: null for a public page, an empty list for a page without readers. */
 const anyGroups = fc.option(fc.subarray(spellings, { maxLength: 3 }), { nil: null });
 
 function normalised(name: string): string {
@@ -69,7 +69,7 @@ function fileOf(groups: readonly string[] | null, at: number): string {
 const byWord = (text: string) => [...text.matchAll(/secret(\d\d)z/g)].map(([, number]) => Number(number));
 const byName = (text: string) => [...text.matchAll(/lamp(\d\d)/g)].map(([, number]) => Number(number));
 
-/** What a surface shows a reader: something of every page, or only of the pages asked for. */
+/** Whether an endpoint shows a reader content of every page, or only of the requested pages. */
 type Shown = [surface: string, pages: number[], asked: number[] | null];
 
 /** Asks every surface as one reader. A refused token is refused by all of them. */
@@ -143,7 +143,7 @@ async function checkCases({ sites, readers }: { sites: number; readers: number }
       const visible = groupsOf.flatMap((groups, at) => (mayRead(reader, groups) ? [at] : []));
       const result = await shownTo(docs, reader, threadId);
       for (const [surface, pages, asked] of result.shown) {
-        const seen = [...new Set(pages)].toSorted((one, other) => one - other);
+        const seen = [...new Set(pages)].toSorted((a, b) => a - b);
         const about = `${surface} as ${JSON.stringify(reader)}, pages ${JSON.stringify(groupsOf)}`;
         expect(
           seen.filter((at) => !visible.includes(at)),

@@ -270,11 +270,11 @@ describe('text of a model and of pages', () => {
 
 describe('a reader that does not keep up', () => {
   // more than the kernel buffers for a reader that reads nothing
-  const longestText = 16_000_000;
+  const maxTextLength = 16_000_000;
   const much = { text: Array(80).fill('word '.repeat(40_000)), chunkDelayMs: 1 };
 
   it('slows the model down, and receives everything in the end', { tags: 'slow' }, async () => {
-    await using slow = await serveModelApi({ times: { modelStalledMs: 5_000, longestText } });
+    await using slow = await serveModelApi({ times: { modelStalledMs: 5_000, maxTextLength } });
     await slow.database.pool.query('update sites set retention_days = 0');
     slow.model.script(much);
     const stream = await slow.ask('v2', {}, { isIdle: true });
@@ -289,7 +289,7 @@ describe('a reader that does not keep up', () => {
   });
 
   it('is dropped after a while, and the model call with it', async () => {
-    await using strict = await serveModelApi({ times: { stalledMs: 300, longestText } });
+    await using strict = await serveModelApi({ times: { stalledMs: 300, maxTextLength } });
     await strict.database.pool.query('update sites set retention_days = 0');
     strict.model.script(much);
     const stream = await strict.ask('v2', {}, { isIdle: true });

@@ -29,8 +29,8 @@ async function createSite(domain: string): Promise<{ id: string }> {
 
 async function answerRequest(id: string, failure: string | null): Promise<void> {
   const sites = createSiteIndexing(served.database.pool);
-  await expect.poll(() => sites.beginIndexRun(id)).not.toBeNull();
-  const request = await sites.beginIndexRun(id);
+  await expect.poll(() => sites.startIndexRun(id)).not.toBeNull();
+  const request = await sites.startIndexRun(id);
   if (failure === null)
     await served.database.pool.query('update sites set index_failure_message = null where id = $1', [id]);
   else await sites.recordIndexFailure(id, { request, category: 'site_unreadable', message: failure });

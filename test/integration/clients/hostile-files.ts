@@ -3,7 +3,7 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Configuration of which every line runs a command if git obeys it. */
+/** Git configuration in which every line runs a command if git applies it. */
 export const hostileConfig = (mark: string) => `[core]
   fsmonitor = "touch ${mark}; false"
   hooksPath = hooks

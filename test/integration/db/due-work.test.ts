@@ -14,7 +14,7 @@ it('reports each kind of work from its request until a worker has claimed it', a
   await using database = await createTestDatabase();
   const { pool } = database;
   const due = async () => {
-    const kinds = Object.entries(await createDueWorkStore(pool).look());
+    const kinds = Object.entries(await createDueWorkStore(pool).poll());
     return kinds.filter(([, isDue]) => isDue).map(([kind]) => kind);
   };
   const project = await buildProject(pool);
@@ -24,7 +24,7 @@ it('reports each kind of work from its request until a worker has claimed it', a
   const sites = createSiteIndexing(pool);
   await sites.requestIndex(site.id);
   expect(await due()).toEqual(['indexRequests']);
-  await sites.answerIndexRequest(site.id, (await sites.beginIndexRun(site.id))!);
+  await sites.answerIndexRequest(site.id, (await sites.startIndexRun(site.id))!);
   expect(await due()).toEqual([]);
 
   await buildWebhook(pool, project, {});

@@ -21,7 +21,7 @@ const jobs = Number(process.env['QUERY_JOBS'] ?? 10_000);
 const isMeasured = 'QUERY_JOBS' in process.env;
 const timeout = isMeasured ? 3_600_000 : 120_000;
 /** Maximum rows of a growing table that one plan node may read: the largest batch of a sweep, or the 2,000 questions of gaps. */
-const mostRows = isMeasured ? 3_000 : 1_500;
+const maxRows = isMeasured ? 3_000 : 1_500;
 
 let database: TestDatabase;
 let explained: ExplainedPool;
@@ -67,7 +67,7 @@ afterAll(async () => {
   await explained?.[Symbol.asyncDispose]();
   await database?.[Symbol.asyncDispose]();
   if (!isMeasured) return;
-  for (const { what, rows, ms, statement } of measured.toSorted((one, other) => other.rows - one.rows).slice(0, 60))
+  for (const { what, rows, ms, statement } of measured.toSorted((a, b) => b.rows - a.rows).slice(0, 60))
     process.stdout.write(`${rows} rows, ${ms} ms: ${what}: ${statement}\n`);
 });
 
@@ -92,12 +92,12 @@ function costly(what: string): string[] {
     const statement = text.replaceAll(/\s+/g, ' ').trim();
     measured.push({ what, rows, ms, statement: statement.slice(0, 60) });
     const bound = readsMore.find((one) => one.what.test(`${what} ${statement}`));
-    if (bound !== undefined && rows > mostRows && rows <= bound.rows) {
+    if (bound !== undefined && rows > maxRows && rows <= bound.rows) {
       needed.add(bound.why);
       return [];
     }
     const found = [
-      ...(rows > mostRows ? [`reads ${rows} rows`] : []),
+      ...(rows > maxRows ? [`reads ${rows} rows`] : []),
       ...(scanned.length > 0 ? [`scans ${[...new Set(scanned)].join(', ')}`] : []),
     ];
     return found.length === 0 ? [] : [`${what} ${found.join(' and ')} in ${ms} ms: ${statement.slice(0, 220)}`];
@@ -174,10 +174,10 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
     merged: () => service.gapChecks.noteMerged(),
     gaps: () => service.gapChecks.claim({ seconds: 1, after: '' }),
     evaluations: () => service.evaluationRuns.claim({ seconds: 1 }),
-    'due chores': () => service.dueChores.look(),
+    'due chores': () => service.dueChores.poll(),
     'changed indexes': () =>
       service.indexChanges.changed([{ id: owner.ids['site'] ?? '', organizationId: owner.organizationId, version: 1 }]),
-    'due work': () => worker.dueWork.look(),
+    'due work': () => worker.dueWork.poll(),
     merges: () => worker.merges.claimMerge(),
     'pull requests': () => worker.branches.claimOpenPullRequests({ limit }),
     'closed pull requests': () => worker.branches.claimClosedPullRequests({ limit }),

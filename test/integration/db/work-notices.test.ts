@@ -27,7 +27,7 @@ it('every kind of work is announced when it is written, and not when it is claim
   const sites = createSiteIndexing(pool);
   await sites.requestIndex(site.id);
   expect(await notices.take()).toBe(1);
-  await sites.answerIndexRequest(site.id, (await sites.beginIndexRun(site.id))!);
+  await sites.answerIndexRequest(site.id, (await sites.startIndexRun(site.id))!);
   expect(await notices.take()).toBe(0);
   for (const version of [1, 1])
     await pool.query('update sites set index_version = $2 where id = $1', [site.id, version]);
@@ -69,24 +69,24 @@ it('an API process sees starts, cancellations and gaps that are due', async () =
   const { pool } = database;
   const chores = createDueChoreStore(pool);
   const nothing = { starts: false, cancels: false, gapChecks: false, evaluations: false };
-  expect(await chores.look()).toEqual(nothing);
+  expect(await chores.poll()).toEqual(nothing);
   const { id } = await buildJob(pool, await buildProject(pool));
-  expect(await chores.look()).toEqual({ ...nothing, starts: true });
+  expect(await chores.poll()).toEqual({ ...nothing, starts: true });
   await asOperator(pool).cancel(id);
-  expect(await chores.look()).toEqual({ ...nothing, cancels: true });
+  expect(await chores.poll()).toEqual({ ...nothing, cancels: true });
   await pool.query('delete from job_cancels');
   const site = await buildSite(pool);
   await pool.query(
     `insert into gaps (site_id, id, label, state, job_id) values ($1, 'gap_one', 'One', 'working', $2)`,
     [site.id, id],
   );
-  expect(await chores.look()).toEqual(nothing);
+  expect(await chores.poll()).toEqual(nothing);
   await pool.query(`update jobs set pr_state = 'merged' where id = $1`, [id]);
-  expect(await chores.look()).toEqual({ ...nothing, gapChecks: true });
+  expect(await chores.poll()).toEqual({ ...nothing, gapChecks: true });
   await pool.query(`update gaps set state = 'indexing'`);
-  expect(await chores.look()).toEqual({ ...nothing, gapChecks: true });
+  expect(await chores.poll()).toEqual({ ...nothing, gapChecks: true });
   await pool.query(`update gaps set state = 'answered'`);
-  expect(await chores.look()).toEqual(nothing);
+  expect(await chores.poll()).toEqual(nothing);
 });
 
 it('a process is quiet 15 seconds after the last notice, and never while the connection is down', async () => {

@@ -20,7 +20,7 @@ const database = ofFile(createTestDatabase);
 
 const limits = { maxSteps: 20, maxTokens: 987_654, maxDurationMs: 120_000 };
 /** A job started by an API with `first` that is in its first model call when all processes stop. */
-async function beginJob(first: EncryptionKey[]) {
+async function startJob(first: EncryptionKey[]) {
   await using resources = new AsyncDisposableStack();
   const repository = resources.use(await createTestRepository());
   const model = resources.use(await startScriptedModelServer());
@@ -50,7 +50,7 @@ describe('a job', () => {
     ['under one key ends under the next one', ['k1'], ['k2', 'k1']],
     ['before encryption was turned on ends with it', [], ['k1']],
   ])('that began %s', { tags: 'slow' }, async (_, first, second) => {
-    await using begun = await beginJob(testKeys(...first));
+    await using begun = await startJob(testKeys(...first));
     const { jobId, taskQueue, model } = begun;
     const keys = testKeys(...second);
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, encryptionKeys: keys, taskQueue });
@@ -89,7 +89,7 @@ describe('a job', () => {
 
   it('waits for its key when a worker without it picks it up', { tags: 'slow' }, async () => {
     const keys = testKeys('k1');
-    await using begun = await beginJob(keys);
+    await using begun = await startJob(keys);
     const { jobId, taskQueue, model } = begun;
     const sentence = 'The encryption key k1 is missing. Add it to DOCKET_ENCRYPTION_KEYS.';
     {

@@ -100,7 +100,7 @@ describe('the prompt of a step', { tags: 'slow' }, () => {
     const at = { turn: 1, step: 3 };
     const records: string[] = [];
     for await (const record of bundles.readPrompt(job, job.id, at)) records.push(record);
-    const shown = async (limits: { mostMessages: number; mostCharacters: number }): Promise<unknown> =>
+    const shown = async (limits: { maxMessages: number; maxCharacters: number }): Promise<unknown> =>
       JSON.parse(
         await runInThread<object, string>({
           script: new URL('../../../worker/replay/exact-question-thread.ts', import.meta.url),
@@ -110,10 +110,10 @@ describe('the prompt of a step', { tags: 'slow' }, () => {
       );
     const { messages } = exactQuestionOf(await collected(bundles.read(job, job.id)), at);
     expect(messages).toHaveLength(5);
-    expect(await shown({ mostMessages: 2, mostCharacters: 4_000 })).toMatchObject({
+    expect(await shown({ maxMessages: 2, maxCharacters: 4_000 })).toMatchObject({
       omittedMessages: 3,
       messages: messages.slice(-2),
     });
-    expect(await shown({ mostMessages: 2, mostCharacters: 10 })).toMatchObject({ omittedMessages: 5, messages: [] });
+    expect(await shown({ maxMessages: 2, maxCharacters: 10 })).toMatchObject({ omittedMessages: 5, messages: [] });
   });
 });

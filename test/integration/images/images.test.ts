@@ -46,7 +46,7 @@ async function unpacked(image: TestImage, options: Partial<ImagesOptions> = {}):
 
 const layered = (...layers: LayerEntry[][]) => unpacked({ layers: [[shell], ...layers] });
 
-/** All that an image has besides what every image here has. */
+/** The files of an image beyond those that every image of these tests has. */
 async function treeOf({ directory }: SandboxRoot): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const paths = entries.map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));

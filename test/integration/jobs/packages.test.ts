@@ -44,7 +44,7 @@ describe.runIf(accounts.length > 0)('a job whose environment names packages', { 
     projectId?: string;
     hosts?: string[];
     on?: Images;
-    /** What happens between the two steps. */
+    /** Called between the two steps. */
     between?: () => Promise<void>;
   }
 

@@ -61,7 +61,7 @@ export function sceneOf(
   const deps = {
     secrets,
     commands,
-    layerFiles: createLayerFiles({ directory: commands?.directory ?? '', mostBytes: 1e9 }),
+    layerFiles: createLayerFiles({ directory: commands?.directory ?? '', maxBytes: 1e9 }),
     network: { egress: createEgress({ privateHosts }), privateHosts },
     toolServers: { read: async () => ({ servers, credentials: { docs: [...values] } }) },
     effects: {

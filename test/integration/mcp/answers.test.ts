@@ -39,7 +39,7 @@ it('reports progress while the model writes', async () => {
   const result = await client.callTool(ask, undefined, { onprogress: (step) => void progress.push(step.progress) });
   expect(textOf(result)).toContain('Set the limit.');
   expect(progress.length).toBeGreaterThan(0);
-  expect(progress).toEqual(progress.toSorted((one, other) => one - other));
+  expect(progress).toEqual(progress.toSorted((a, b) => a - b));
   await client.close();
 });
 

@@ -26,11 +26,11 @@ it('fails at once on a few objects that list as a billion pages, without blockin
   const site = await buildSite(database.pool, { repository: repository.path, path: '' });
   const sites = createSiteIndexing(database.pool);
   await sites.requestIndex(site.id);
-  const holds: number[] = [];
-  using _ = watchEventLoop({ heldMs: 250, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
+  const blocks: number[] = [];
+  using _ = watchEventLoop({ blockedMs: 250, onBlocked: ({ cpuMs }) => blocks.push(cpuMs) });
   const residentBefore = process.memoryUsage.rss();
   await expect(worker.index(site)).rejects.toThrow(Error);
-  expect(holds).toEqual([]);
+  expect(blocks).toEqual([]);
   expect(process.memoryUsage.rss() - residentBefore).toBeLessThan(400e6);
   expect(await sites.get(site.id)).toMatchObject({
     indexFailure: 'site_unreadable',
@@ -80,8 +80,8 @@ it('gives up on a site whose pages crash the worker each time, until the next re
     change: ({ sites }) => ({
       sites: {
         ...sites,
-        async beginIndexRun(id) {
-          const request = await sites.beginIndexRun(id);
+        async startIndexRun(id) {
+          const request = await sites.startIndexRun(id);
           for (; lostAttempts > 0; lostAttempts -= 1) await sites.countIndexAttempt(id);
           return request;
         },

@@ -74,10 +74,10 @@ describe('an index request', () => {
       indexes: publishing.change(deps).indexes,
       sites: {
         ...deps.sites,
-        async beginIndexRun(id) {
+        async startIndexRun(id) {
           started += 1;
           if (started <= 2) await begun.promise;
-          return deps.sites.beginIndexRun(id);
+          return deps.sites.startIndexRun(id);
         },
       },
     });

@@ -43,7 +43,7 @@ export interface SiteWorkerOptions {
   /** Shared by workers that take turns. */
   taskQueue?: string;
   siteDirectories?: string;
-  /** Looks for requests and maintains schedules, as a worker process does. */
+  /** Polls for index requests and maintains schedules, as a worker process does. */
   hasChores?: boolean;
   /** Activities that run at the same time. */
   slots?: number;

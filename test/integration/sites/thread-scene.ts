@@ -106,7 +106,7 @@ export interface ForgeSiteOptions extends Partial<Omit<ThreadSiteOptions<ForgeSo
   isPublicOnly?: boolean;
 }
 
-/** A site with the issues or discussions of a forge below their name; its end is also that of the server. */
+/** A site with the issues or discussions of a forge, below their name. Disposing of it also ends the server. */
 export async function startForgeSite<Server extends JsonServer>(
   database: TestDatabase,
   { server, kind, servers }: { server: Server; kind: ForgeSource['kind']; servers: Partial<ForgeServers> },

@@ -8,7 +8,7 @@ import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createWebhookAttemptStore } from '../../../db/for-worker/webhooks/webhook-attempts.ts';
 import { operatorOf } from '../../../db/caller.ts';
 import { createWebhookStarts } from '../../../db/for-worker/webhooks/webhook-starts.ts';
-import { createWebhookStore, mostWebhooks } from '../../../db/webhooks/webhook-endpoints.ts';
+import { createWebhookStore, maxWebhooks } from '../../../db/webhooks/webhook-endpoints.ts';
 import { presentJob } from '../../../db/jobs/agent-job.ts';
 import { buildJob, buildProject } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
@@ -282,10 +282,10 @@ describe('a webhook that fails', () => {
 });
 
 describe('the webhooks of a project', () => {
-  it(`are at most ${mostWebhooks}, even if many are created at once`, async () => {
+  it(`are at most ${maxWebhooks}, even if many are created at once`, async () => {
     const project = await buildProject(pool);
     const made = await Promise.all(
-      Array.from({ length: mostWebhooks + 5 }, () =>
+      Array.from({ length: maxWebhooks + 5 }, () =>
         createWebhookStore(pool, testBox).create(operatorOf(project), project.id, {
           url: 'https://a.example',
           description: null,
@@ -293,7 +293,7 @@ describe('the webhooks of a project', () => {
         }),
       ),
     );
-    expect(made.filter((one) => one !== 'too-many')).toHaveLength(mostWebhooks);
-    expect(await createWebhookStore(pool, testBox).list(project, project.id)).toHaveLength(mostWebhooks);
+    expect(made.filter((one) => one !== 'too-many')).toHaveLength(maxWebhooks);
+    expect(await createWebhookStore(pool, testBox).list(project, project.id)).toHaveLength(maxWebhooks);
   });
 });

@@ -69,8 +69,8 @@ describe.runIf(await hasDisks())('a disk for each job', () => {
 
   const open = (
     jobId: string,
-    { workspaces = test.workspaces, snapshot = null as any, mostBytes = null as number | null } = {},
-  ) => workspaces.open({ ...access(repository.path), jobId, baseCommit: commit, snapshot, mostBytes });
+    { workspaces = test.workspaces, snapshot = null as any, maxBytes = null as number | null } = {},
+  ) => workspaces.open({ ...access(repository.path), jobId, baseCommit: commit, snapshot, maxBytes });
   const run = (jobId: string, { path: tree, home }: { path: string; home: string }, command: string) =>
     sandbox.run({ jobId, tree, command, timeoutMs: 60_000, environment: { home }, signal: live });
 
@@ -153,8 +153,8 @@ describe.runIf(await hasDisks())('a disk for each job', () => {
   });
 
   it('is as large as the environment of the job allows, and no larger than the operator', async () => {
-    const sizeOf = async (mostBytes: number | null) => {
-      const opened = await open('bounded', { mostBytes });
+    const sizeOf = async (maxBytes: number | null) => {
+      const opened = await open('bounded', { maxBytes });
       const { blocks, bsize } = await statfs(opened.path);
       expect((await statfs(opened.home)).blocks).toBe(blocks);
       await run('bounded', opened, 'i=0; while head -c 300K /dev/zero > ~/big-$i; do i=$((i+1)); done');

@@ -17,7 +17,7 @@ import { apiEnvironment } from './support/site.ts';
 const pollMs = 5;
 const patienceMs = 60_000;
 
-/** Measures the time from the cancel request until nothing works for the job any more. */
+/** Measures the time from the cancel request until all work for the job has stopped. */
 export async function benchCancel(servers: BenchServers, { isQuick }: BenchOptions): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const [database, temporal] = await Promise.all([servers.database(), servers.temporal()]);

@@ -13,7 +13,7 @@ import type { BenchServers } from './support/servers.ts';
 import { apiEnvironment } from './support/site.ts';
 
 const pollMs = 20;
-const longestWaitMs = 300_000;
+const maxWaitMs = 300_000;
 
 interface Measured {
   firstSeconds: number;
@@ -84,7 +84,7 @@ async function measure(
   const sites = createSiteIndexing(pool);
 
   async function untilFound(word: string): Promise<void> {
-    const deadline = Date.now() + longestWaitMs;
+    const deadline = Date.now() + maxWaitMs;
     while (Date.now() < deadline) {
       const response = await fetch(`${url}/discovery/v1/search/${site.domain}`, {
         method: 'POST',
@@ -96,7 +96,7 @@ async function measure(
       if (Array.isArray(body) && body.length > 0) return;
       await sleep(pollMs);
     }
-    throw new Error(`The change was not found within ${longestWaitMs / 1_000} s.`);
+    throw new Error(`The change was not found within ${maxWaitMs / 1_000} s.`);
   }
 
   async function change(number: number): Promise<number> {

@@ -80,7 +80,7 @@ export async function benchContention(servers: BenchServers, { isQuick }: BenchO
   printNote(
     `lock waits: ${figure(waiting / samples)} sessions on average, ${most} at most, in ${samples} samples; deadlocks: ${(await deadlocks()) - before}; others: ${figure(meter.others())} cores.`,
   );
-  const found = [...waits].toSorted((one, other) => other[1] - one[1]).slice(0, 10);
+  const found = [...waits].toSorted((a, b) => b[1] - a[1]).slice(0, 10);
   printTable(
     'sessions that waited for a lock, by statement',
     ['samples', 'lock and statement'],

@@ -119,7 +119,7 @@ async function cutOff(pool: Pool, { id, key, urls }: BenchJob, wanted: number) {
           if (left < 0 && !isOver) controller.abort();
         }
       } catch (error) {
-        // events that came with the one that the cut followed may have been the last
+        // the cut may have come after the last events
         if (isEnded) return;
         if (!controller.signal.aborted) throw error;
         result.cuts += 1;

@@ -7,10 +7,10 @@ import type { BenchServers } from './support/servers.ts';
 import { startStreamTargets } from './support/stream-targets.ts';
 import type { StreamRequest, StreamTargets } from './support/stream-targets.ts';
 
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 const endless = { deltas: 100_000, everyMs: 20 };
 
-/** How soon the model call ends when its reader leaves in the middle of an answer. */
+/** Measures how soon the model call ends after its reader disconnects in the middle of an answer. */
 export async function benchLeave(servers: BenchServers, options: BenchOptions): Promise<void> {
   await using targets = await startStreamTargets(servers, options);
   const meter = meterLoad();
@@ -54,11 +54,11 @@ function readAndLeave({ port, request }: StreamRequest): Promise<number> {
 }
 
 async function abortOf(targets: StreamTargets, number: number): Promise<number> {
-  const deadline = Date.now() + longestWaitMs;
+  const deadline = Date.now() + maxWaitMs;
   while (Date.now() < deadline) {
     const at = (await targets.abortedAt())[number];
     if (at !== undefined) return at;
     await sleep(10);
   }
-  throw new Error(`The model was not told within ${longestWaitMs / 1_000} s that its reader left.`);
+  throw new Error(`The model was not told within ${maxWaitMs / 1_000} s that its reader left.`);
 }

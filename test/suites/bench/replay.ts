@@ -63,9 +63,9 @@ async function measure(rounds: number, work: () => Promise<void>) {
   const times: number[] = [];
   const cpu: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const [begin, cpuBegin] = [performance.now(), cpuSecondsOf(process.pid)];
+    const [startedAt, cpuBegin] = [performance.now(), cpuSecondsOf(process.pid)];
     await work();
-    times.push(performance.now() - begin);
+    times.push(performance.now() - startedAt);
     cpu.push((cpuSecondsOf(process.pid) - cpuBegin) * 1000);
   }
   return { ms: median(times), cpuMs: median(cpu) };

@@ -38,12 +38,12 @@ export async function benchSandbox(_: BenchServers, { isQuick }: BenchOptions): 
       const bare: number[] = [];
       const contained: number[] = [];
       for (let round = -5; round < (isQuick ? 50 : 200); round += 1) {
-        const begin = performance.now();
+        const startedAt = performance.now();
         await execute('sh', ['-c', 'true'], { cwd: tree });
         const between = performance.now();
         await sandbox.run({ jobId: 'job', tree, command: 'true', timeoutMs: 30_000, signal });
         if (round < 0) continue;
-        bare.push(between - begin);
+        bare.push(between - startedAt);
         contained.push(performance.now() - between);
       }
       const [without, with_] = [median(bare), median(contained)];

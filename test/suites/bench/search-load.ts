@@ -103,7 +103,7 @@ export async function benchSearchLoad(servers: BenchServers, { isQuick, seconds,
 /** The event loop's delay is measured by a timer of this interval, which is a part of what it reports. */
 const delayTimerMs = 10;
 
-/** Reads for how long the API's event loop was held at most since the last read, with which the API starts again. */
+/** Reads the longest block of the API's event loop since the last read, and resets it. */
 async function readLongestHoldMs(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const seconds = /^docket_api_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1];

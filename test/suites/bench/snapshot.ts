@@ -56,9 +56,9 @@ async function benchTree(count: number, rounds: number): Promise<(string | numbe
         join(opened.path, pathOf((round * changedFiles + change) % count)),
         `Changed in round ${round}.\n`,
       );
-    const begin = performance.now();
+    const startedAt = performance.now();
     const { snapshot } = await workspaces.snapshot(jobId, { baseCommit, sinceTree: null, signal });
-    times.snapshot.push(performance.now() - begin);
+    times.snapshot.push(performance.now() - startedAt);
     if (snapshot?.changedFiles !== changedFiles) throw new Error('The snapshot does not hold what was changed.');
     times.bytes.push(snapshot.pack.length);
     times.listing.push(await timeListing(directory, { jobId, path: opened.path }));
@@ -82,9 +82,9 @@ async function timeListing(directory: string, { jobId, path }: { jobId: string; 
   const index = (await readdir(gitDir)).find((name) => /^index\.[0-9a-f]{40}$/.test(name));
   if (index === undefined) throw new Error('The working copy has no index.');
   const args = ['--git-dir', gitDir, '--work-tree', path, 'ls-files', '--modified', '--others', '--deleted'];
-  const begin = performance.now();
+  const startedAt = performance.now();
   await runTestGit(args, { cwd: path, env: { GIT_INDEX_FILE: join(gitDir, index) } });
-  return performance.now() - begin;
+  return performance.now() - startedAt;
 }
 
 function pathOf(at: number): string {

@@ -229,7 +229,7 @@ interface DatabaseWork {
 /** An idle connection reports its transactions after at most ten seconds. */
 const reportedAfterMs = 11_000;
 
-/** Processes look less often for work once there has been none for this time. */
+/** Processes poll less often once there has been no work for this time. */
 const quietAfterMs = 20_000;
 
 /** Transactions and WAL of the database so far. */

@@ -8,16 +8,16 @@ import type { StreamTargets, StreamWish } from './support/stream-targets.ts';
 /** A short answer at 20 ms per delta; the cost of starting a stream weighs more when streams are short. */
 const streamSeconds = 5;
 const measuredSeconds = 3;
-const mostLagMs = 50;
-const mostFirstByteMs = 250;
+const maxLagMs = 50;
+const maxFirstByteMs = 250;
 /** Numbers of streams to try: upwards from the first while it keeps up, or downwards until it does. */
 const rhythms = [
   { everyMs: 5, first: 400, upwards: [600, 800, 1_000, 1_300], downwards: [300, 200, 100] },
   { everyMs: 20, first: 800, upwards: [1_200, 1_600, 2_000], downwards: [600, 400, 200] },
 ];
 
-/** As many streams, at the pace of a real model, as the first byte of an answer may wait for. */
-const few = { streams: 200, everyMs: 20, mostFirstByteMs: 100, seconds: 15 };
+/** Number of streams, at the pace of a real model, beside which the time to first byte is measured. */
+const few = { streams: 200, everyMs: 20, maxFirstByteMs: 100, seconds: 15 };
 
 type Rhythm = (typeof rhythms)[number];
 
@@ -32,23 +32,23 @@ interface Trial extends StreamLoadResult {
   others: number;
 }
 
-/** How many streams one core keeps up with when a model sends a delta at a fixed interval. */
+/** Measures how many streams one core sustains when a model sends a delta at a fixed interval. */
 export async function findCapacity(targets: StreamTargets, options: BenchOptions): Promise<void> {
   for (const rhythm of options.isQuick ? rhythms.slice(0, 1) : rhythms) await findCapacityAt(targets, rhythm, options);
 }
 
-/** How long the first byte of an answer takes beside a usual number of streams. */
+/** Measures the time to first byte of an answer beside a usual number of streams. */
 export async function benchFirstByte(targets: StreamTargets): Promise<void> {
-  const { streams, everyMs, mostFirstByteMs, seconds } = few;
+  const { streams, everyMs, maxFirstByteMs, seconds } = few;
   const trial = { streams, seconds, wish: wishAt(everyMs) };
   const trials = [
     await runTrial(targets, { ...trial, isBare: false }),
     await runTrial(targets, { ...trial, isBare: true }),
   ];
   printTrials(`streams: first byte beside ${streams} streams with one delta per ${everyMs} ms`, trials, (of) =>
-    of.firstByteP99 <= mostFirstByteMs ? 'in time' : 'too late',
+    of.firstByteP99 <= maxFirstByteMs ? 'in time' : 'too late',
   );
-  printNote(`aim: first byte p99 ≤ ${mostFirstByteMs} ms.`);
+  printNote(`aim: first byte p99 ≤ ${maxFirstByteMs} ms.`);
 }
 
 async function findCapacityAt(targets: StreamTargets, rhythm: Rhythm, { isQuick }: BenchOptions): Promise<void> {
@@ -71,7 +71,7 @@ async function findCapacityAt(targets: StreamTargets, rhythm: Rhythm, { isQuick 
     trials,
     (trial) => (keepsUp(trial) ? 'keeps up' : 'too late'),
   );
-  printNote(`keeps up with ${most}: lag p99 ≤ ${mostLagMs} ms and first byte p99 ≤ ${mostFirstByteMs} ms.`);
+  printNote(`keeps up with ${most}: lag p99 ≤ ${maxLagMs} ms and first byte p99 ≤ ${maxFirstByteMs} ms.`);
   if (everyMs === 5)
     printNote('aim: ≥ 400. Denied: share of time in which others had the core that server / load generator needed.');
 }
@@ -102,9 +102,7 @@ function printTrials(title: string, trials: Trial[], verdictOf: (trial: Trial) =
 }
 
 function keepsUp(trial: Trial | undefined): boolean {
-  return (
-    trial !== undefined && trial.failed === 0 && trial.lagP99 <= mostLagMs && trial.firstByteP99 <= mostFirstByteMs
-  );
+  return trial !== undefined && trial.failed === 0 && trial.lagP99 <= maxLagMs && trial.firstByteP99 <= maxFirstByteMs;
 }
 
 async function runTrial(

@@ -14,7 +14,7 @@ const connections = 50;
 /** The first streams run code that is not compiled yet. */
 const warmUpSeconds = 5;
 /** Seven variants take a while. */
-const mostRounds = 3;
+const maxRounds = 3;
 
 interface Variant {
   name: string;
@@ -87,7 +87,7 @@ async function measureInTurn(
   const rates = variants.map((): number[] => []);
   const costs = variants.map((): number[] => []);
   const others: number[] = [];
-  for (let round = 0; round <= Math.min(rounds, mostRounds); round += 1) {
+  for (let round = 0; round <= Math.min(rounds, maxRounds); round += 1) {
     // reverses the order in every other round, so that drift affects all variants
     const order = round % 2 === 0 ? [...variants.entries()] : [...variants.entries()].reverse();
     for (const [at, { name, pid, request }] of order) {

@@ -27,7 +27,7 @@ interface Seen {
 
 const clients = 32;
 const pollMs = 20;
-const longestWaitMs = 420_000;
+const maxWaitMs = 420_000;
 
 /** Creates jobs repeatedly with the same keys while the API is killed: each key has one job, which runs once. */
 export async function runCreatesChaos(args: string[]): Promise<number> {
@@ -122,7 +122,7 @@ async function createOnce(lane: Lane, projectId: string, key: number, seen: Seen
 }
 
 async function untilEnded({ pool }: Lane): Promise<void> {
-  const deadline = Date.now() + longestWaitMs;
+  const deadline = Date.now() + maxWaitMs;
   for (;;) {
     const { rows } = await pool.query<{ active: number }>(
       `select count(*)::integer as active from jobs where status = 'active'`,

@@ -27,7 +27,7 @@ export function createFailpointFile(folder: string) {
   let known = '';
 
   return {
-    /** Reports that a place was passed; returns the fault to inject there, which is then no longer armed. */
+    /** Reports that a failpoint was passed. Returns and disarms the fault to inject there. */
     pass(name: string, edge: Edge): FailpointAction | null {
       let text: string;
       try {

@@ -36,7 +36,7 @@ interface FailingLane {
 const haltMs = 9_000;
 const pollMs = 25;
 /** A run that has not ended by then is stuck. */
-const longestRunMs = 240_000;
+const maxRunMs = 240_000;
 
 /**
  * One job in each run, with a setup, an MCP server, a plan that is approved, a question that is answered and a message,
@@ -175,7 +175,7 @@ function isPastLastLook({ name, edge, action }: Failpoint): boolean {
 
 /** Runs the turns of a job, with a setup that has not run before; returns the tree of its branch. */
 async function runJob({ lane, run, scene }: FailingLane, plan: JobPlan): Promise<string | null> {
-  const deadline = Date.now() + longestRunMs;
+  const deadline = Date.now() + maxRunMs;
   run.plans.push(plan);
   await scene.pool.query('delete from environment_layers');
   for (const index of lane.workers.keys())

@@ -57,9 +57,9 @@ export async function createHitFinder({
 }
 
 /**
- * Time of each job that was hit from the kill to its next useful step: a stored answer or batch of tools, or its end. If a
- * job is hit again before that, the newer kill counts. A job that had ended, of which only the record was still to be
- * stored, is not counted.
+ * Time of each job that was hit from the kill to its next useful step: a stored answer or batch of tools, or its end.
+ * If a job is hit again before that, the newer kill counts. A job whose work had ended, with only its outcome still to
+ * be stored, is not counted.
  */
 export async function measureRecovery<Hit extends HitJob>(pool: Pool, hits: Hit[]): Promise<(Hit & Recovery)[]> {
   const { rows } = await pool.query<{ id: string; atMs: number; isEnd: boolean }>(

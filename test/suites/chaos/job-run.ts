@@ -19,14 +19,14 @@ export interface JobRun {
 
 /** A run without any event for this long is stuck. */
 const standstillMs = 240_000;
-const longestGapMs = 1_000;
+const maxGapMs = 1_000;
 
 /** Resolves when the job of a plan may be created. */
 export type Pace = (index: number) => Promise<void>;
 
 /** One job after another, with a short delay between them. */
 export function atRandom(random: Random): Pace {
-  return () => delay(random.between(0, longestGapMs));
+  return () => delay(random.between(0, maxGapMs));
 }
 
 /** Creates the jobs in turn and polls each until its last turn has ended, or the run is stuck. */

@@ -13,7 +13,7 @@ import { createJobClient } from './job-client.ts';
 import { planJobs } from './plans/job-plans.ts';
 import { runJobs, type JobRun } from './job-run.ts';
 import { startLane } from './lane.ts';
-import { cutWires, longestSilenceMs, type CutJob } from './servers/network-cuts.ts';
+import { cutWires, maxSilenceMs, type CutJob } from './servers/network-cuts.ts';
 import { hasOwnNetwork, problemWithNetworks, runInOwnNetwork } from './servers/own-network.ts';
 import { playPlans } from './plans/planned-model.ts';
 import { createRandom } from './plans/random.ts';
@@ -122,13 +122,13 @@ async function cutNetworks({ cuts, jobs, workers: workerCount, seed }: Options):
     ...model.violations.map((text) => `the model server: ${text}`),
     ...github.violations.map((text) => `the forge: ${text}`),
     ...(await checkEnd(run, scene, temporal)),
-    ...pauses.filter(({ ms }) => ms > longestSilenceMs).map(({ id, ms }) => `${id} stood still for ${seconds(ms)} s`),
+    ...pauses.filter(({ ms }) => ms > maxSilenceMs).map(({ id, ms }) => `${id} stood still for ${seconds(ms)} s`),
     ...(repeated > cuts ? [`the model was asked ${repeated} times again after ${cuts} cuts`] : []),
   ];
   printTraffic(run);
   printRecoveries(recoveries);
   const longest = seconds(Math.max(...pauses.map(({ ms }) => ms)));
-  console.log(`longest standstill of a job: ${longest} s (aim: at most ${seconds(longestSilenceMs)} s)`);
+  console.log(`longest standstill of a job: ${longest} s (aim: at most ${seconds(maxSilenceMs)} s)`);
   return printEnd(violations, seed);
 }
 

@@ -156,7 +156,7 @@ function describe({ index, protocol, behaviour, isResumable, cuts }: ReplyPlan):
 function printReport(results: ReplyResult[], { seconds, kills }: { seconds: number; kills: number }): void {
   const endings = Map.groupBy(results, ({ plan, ending }) => `${plan.behaviour} → ${ending}`);
   for (const [name, { length }] of [...endings].sort()) console.log(`${String(length).padStart(6)}  ${name}`);
-  const silence = Math.max(0, ...results.map(({ longestSilenceMs }) => longestSilenceMs));
+  const silence = Math.max(0, ...results.map(({ maxSilenceMs }) => maxSilenceMs));
   const resumed = results.filter(({ resumes }) => resumes > 0);
   const hit = results.filter(({ wasKilled }) => wasKilled);
   console.log(

@@ -22,7 +22,7 @@ export interface ReplyResult {
   resumes: number;
   /** Whether the API was killed while the reply ran. */
   wasKilled: boolean;
-  longestSilenceMs: number;
+  maxSilenceMs: number;
   violations: string[];
 }
 
@@ -37,7 +37,7 @@ export async function readReply(service: ReplyService, plan: ReplyPlan): Promise
   const seen: string[] = [];
   const killsBefore = service.killsEnded();
   const isHit = () => service.killsBegun() > killsBefore;
-  let longestSilenceMs = 0;
+  let maxSilenceMs = 0;
   let resumes = 0;
   let token = '';
 
@@ -45,7 +45,7 @@ export async function readReply(service: ReplyService, plan: ReplyPlan): Promise
   async function read(position: number): Promise<OpenStream> {
     let lastMs = Date.now();
     const noteSilence = () => {
-      longestSilenceMs = Math.max(longestSilenceMs, Date.now() - lastMs);
+      maxSilenceMs = Math.max(maxSilenceMs, Date.now() - lastMs);
       lastMs = Date.now();
     };
     const onData = (part: Buffer) => {
@@ -81,7 +81,7 @@ export async function readReply(service: ReplyService, plan: ReplyPlan): Promise
     const isSound = plan.behaviour === 'whole' || plan.behaviour === 'slow';
     if (ending === 'finished' && (!isSound || answer !== plan.text)) violations.push(`finished with a part: ${answer}`);
     if (ending === 'failed' && isSound && !wasKilled) violations.push('failed without a cause');
-    return { plan, ending, resumes, wasKilled, longestSilenceMs, violations };
+    return { plan, ending, resumes, wasKilled, maxSilenceMs, violations };
   }
 
   for (let position = 0; ; position += 1) {

@@ -8,9 +8,9 @@ import { buildGoProgram } from '../../../local/temporal/go-program.ts';
 import { findTemporalBinary } from '../../../local/temporal/temporal-binary.ts';
 
 /**
- * The images that `docker-compose.yml` names, for a machine that reaches no image registry. The service's own image is built of
- * the Dockerfile as it is; the others stand in for the published ones: the same programs, variables and paths, made of Debian's
- * packages and of Temporal's own source. What they prove is our files, not the published images.
+ * The images that `docker-compose.yml` names, for a machine that reaches no image registry. The service's own image is
+ * built of the Dockerfile as it is; the others stand in for the published ones: the same programs, variables and paths,
+ * made of Debian's packages and of Temporal's own source. They test our files, not the published images.
  */
 
 const checkout = resolve(import.meta.dirname, '../../..');

@@ -44,20 +44,20 @@ function interpolated(value: unknown, env: Record<string, string>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, interpolated(item, env)]));
 }
 
-/** podman, where the second cgroup hierarchy of a hybrid machine is out of its sight. */
+/** Runs podman with the second cgroup hierarchy of a hybrid machine hidden. */
 async function podman(args: string[], options: { input?: string } = {}): Promise<string> {
   const script =
     'umount /sys/fs/cgroup/unified 2>/dev/null || true; exec podman --storage-driver vfs --cgroup-manager=cgroupfs --runtime crun "$@"';
   const running = execute('unshare', ['-m', 'sh', '-c', script, 'podman', ...args], { maxBuffer });
-  // what ends before it has read everything says why itself
+  // a program that ends before it has read its input reports the reason itself
   running.child.stdin?.on('error', () => undefined).end(options.input);
   return (await running).stdout;
 }
 
 export interface ComposeStack extends AsyncDisposable {
-  /** Starts services in the order that their conditions ask for; what runs already is left alone. */
+  /** Starts services in the order of their dependencies; running ones are left alone. */
   up(names: readonly string[], env?: Record<string, string>): Promise<void>;
-  /** Runs a one-off container of a service to its end, and answers what it printed. */
+  /** Runs a one-off container of a service to its end, and returns its output. */
   run(name: string, command: string[], env?: Record<string, string>): Promise<string>;
   exec(name: string, command: string[], input?: string): Promise<string>;
   stop(name: string): Promise<void>;
@@ -99,7 +99,7 @@ export async function openCompose(env: Record<string, string>): Promise<ComposeS
 
   async function connect(name: string, space: string): Promise<void> {
     wires += 1;
-    // a name of its own: the wire of a container that has ended may go later than it
+    // a unique name, because the network link of a container may outlive the container
     const wire = `${tag}w${wires}`;
     await ip('netns', 'add', space);
     await ip('link', 'add', wire, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', space);

@@ -24,7 +24,7 @@ export interface Judge extends AsyncDisposable {
 
 /** Limits of a check: it compiles and runs the tests of a repository. */
 const limits = { memoryBytes: 3 * 2 ** 30, processes: 1_024, diskBytes: 2 ** 30 };
-const mostOfOutput = 2_000;
+const maxOutputLength = 2_000;
 const passed: Verdict = { failure: null, reason: '' };
 // where the official packages of Go install it
 const path = 'export PATH="$PATH:/usr/local/go/bin" GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local\n';
@@ -69,7 +69,7 @@ export async function openJudge(): Promise<Judge> {
     const judged = await trees.withFiles(restored, files);
     const { exitCode, stopped, output } = await run(command, seconds, (to) => trees.checkOut(judged, to));
     if (exitCode === 0) return passed;
-    const text = Buffer.concat([output.head, output.tail]).toString('utf8').slice(-mostOfOutput);
+    const text = Buffer.concat([output.head, output.tail]).toString('utf8').slice(-maxOutputLength);
     return {
       failure: stopped === 'timeout' ? 'check_timeout' : 'check_failed',
       reason: text || `exit code ${exitCode}`,

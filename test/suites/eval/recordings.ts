@@ -100,7 +100,7 @@ function answeredIn(messages: ChatMessage[]): number {
 }
 
 function replyOf({ replies }: Recording, index: number): ScriptedReply {
-  // a job may ask for more than one of the recording did: a review of the change before it is published
+  // a job may make more requests than the recorded one, such as a review before publishing
   const last = replies.findLast(({ calls }) => calls.some(({ name }) => name === 'finish'));
   const { calls, usage } = replies[index] ?? last ?? ended;
   const toolCalls = calls.map((call, at) => ({ ...call, id: `play_${index}_${at}` }));

@@ -164,7 +164,7 @@ function createProjects(api: Api): ProjectOf {
   };
 }
 
-const mostFailures = 30;
+const maxFailures = 30;
 const pauseMs = 10_000;
 
 /** Repeats a call while the service is not reachable, for five minutes at most, or limits the rate of jobs. */
@@ -175,7 +175,7 @@ async function persistently<T>(say: (line: string) => void, call: () => Promise<
     } catch (error) {
       const isLimited = error instanceof ApiProblem && error.status === 429;
       const isDown = error instanceof UnreachableError || (error instanceof ApiProblem && error.status >= 500);
-      if (!(isLimited || isDown) || failures >= mostFailures) throw error;
+      if (!(isLimited || isDown) || failures >= maxFailures) throw error;
       if (isDown) failures += 1;
       say(`${error.message} Trying again.`);
       await sleep(pauseMs);

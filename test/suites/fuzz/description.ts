@@ -72,9 +72,9 @@ export async function readDescription(baseUrl: string): Promise<Description> {
   }
 
   function operationAt(method: string, path: string): Operation | null {
-    // what has no braces goes before what has
+    // paths without parameters take precedence
     const found = operations.filter((one) => one.method === method && patternOf(one.template).test(path));
-    return found.toSorted((one, other) => one.pathNames.length - other.pathNames.length)[0] ?? null;
+    return found.toSorted((a, b) => a.pathNames.length - b.pathNames.length)[0] ?? null;
   }
 
   return {
@@ -121,7 +121,7 @@ function keyOf(security: Schema | undefined): Operation['key'] {
   return 'adminKey' in security ? 'admin' : 'assistant';
 }
 
-/** A segment may hold anything but a slash, and a page's path may hold several; one at the end changes nothing. */
+/** A parameter matches anything but a slash, except for the path of a page. A slash at the end is ignored. */
 function patternOf(template: string): RegExp {
   const literal = template
     .replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&')

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import type { FuzzAnswer } from './check-answer.ts';
 import type { FuzzRequest } from './requests.ts';
 
-/** So long a stream of a job's events is read. */
+/** How long a stream of a job's events is read. */
 const watchMs = 300;
 const patienceMs = 60_000;
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FuzzRequest } from './requests.ts';
 
-/** A line of the API's log: what held its event loop for more than 50 ms, in processor time. */
+/** A line of the API's log: its event loop was blocked for more than 50 ms of CPU time. */
 export interface Hold {
   /** When it was seen, in milliseconds. */
   time: number;
@@ -15,29 +15,29 @@ export interface SentRequest {
   endedMs: number;
 }
 
-/** Requests that are under way together, and a collection of garbage, can add up to this; no more than that is excused. */
-const longestTogetherMs = 150;
+/** Concurrent requests and a garbage collection can add up to this; a longer block is a failure. */
+const maxTogetherMs = 150;
 const tries = 3;
-const mostTried = 100;
+const maxTried = 100;
 const settleMs = 50;
 
-/** The holds of the API's log. */
+/** Returns the blocks of the event loop in the API's log. */
 export function readHolds(log: string): Hold[] {
   return log.split('\n').flatMap((line) => (line.includes('"the event loop was blocked"') ? [JSON.parse(line)] : []));
 }
 
-/** The requests that were under way while one of the holds lasted, each once, the longest hold first. */
+/** Returns the requests in flight during the blocks, each once, the longest block first. */
 export function suspectsOf(holds: Hold[], sent: SentRequest[]): SentRequest[] {
   const found = new Set<SentRequest>();
   for (const { time, cpuMs } of holds.toSorted((left, right) => right.cpuMs - left.cpuMs))
     for (const one of sent) if (one.startedMs <= time && one.endedMs >= time - cpuMs - settleMs) found.add(one);
-  return [...found].slice(0, mostTried);
+  return [...found].slice(0, maxTried);
 }
 
 /**
- * Finds requests that hold the event loop for more than 50 ms. Eight at once can together, so each that was under way is
- * sent again, alone: it is guilty when it holds the loop then too, in most of its tries. Holds that began before
- * `sinceMs` do not count: a process that has just started loads what the first job, stream or description needs.
+ * Finds requests that block the event loop for more than 50 ms. Eight concurrent requests may block it together, so
+ * each request in flight is sent again alone, and is reported if it blocks the loop in most tries. Blocks before
+ * `sinceMs` do not count, because a process that has just started loads code for its first job, stream or description.
  */
 export async function problemsOfHolds(
   { readLog, sent, sinceMs }: { readLog: () => string | Promise<string>; sent: SentRequest[]; sinceMs: number },
@@ -47,7 +47,7 @@ export async function problemsOfHolds(
   const longest = Math.max(0, ...holds.map(({ cpuMs }) => cpuMs));
   console.log(`event loop  held ${holds.length} times for more than 50 ms, ${longest} ms at most`);
   const problems = holds
-    .filter(({ cpuMs }) => cpuMs > longestTogetherMs)
+    .filter(({ cpuMs }) => cpuMs > maxTogetherMs)
     .map(({ cpuMs, during }) => {
       const cause = during.length === 0 ? 'while no request was under way' : `by ${during.join(' or ')}`;
       return `the event loop was blocked for ${cpuMs} ms ${cause}`;

@@ -1,7 +1,7 @@
 import type { Random } from '../chaos/plans/random.ts';
 import type { FuzzAnswer } from './check-answer.ts';
 
-/** Something that an answer named. */
+/** A resource that a response named. */
 interface Known {
   id: string;
   /** Of the address that was answered. */
@@ -10,7 +10,7 @@ interface Known {
 }
 
 export interface KnownIds {
-  /** Ids in an answer, to ask for later. */
+  /** Collects the ids in a response, for later requests. */
   learn(path: string, answer: FuzzAnswer): void;
   /** One of a kind of id, by its first letters; null while none is known. */
   pick(prefix: string, random: Random, fits?: (known: Known) => boolean): Known | null;
@@ -20,8 +20,8 @@ export interface KnownIds {
 }
 
 /** Of each kind of id, the newest are asked for. */
-const mostKnown = 200;
-const longestAnswer = 100_000;
+const maxKnown = 200;
+const maxAnswerLength = 100_000;
 
 export function createKnownIds(): KnownIds {
   const known = new Map<string, Known[]>();
@@ -29,13 +29,13 @@ export function createKnownIds(): KnownIds {
 
   return {
     learn(path, { status, text }) {
-      if (status >= 300 || text.length > longestAnswer) return;
+      if (status >= 300 || text.length > maxAnswerLength) return;
       const projectId = /^\/v2\/agent\/(prj_[0-9a-z]+)\//.exec(path)?.[1] ?? null;
       const webhookId = /\/webhooks\/(whk_[0-9a-z]+)\//.exec(path)?.[1] ?? null;
       for (const [id, prefix = ''] of text.matchAll(/\b(job_|whk_|dlv_|thr_|prj_|pr_|gap_)[0-9a-z]{20,40}\b/g)) {
         const ids = of(prefix).filter((one) => one.id !== id || one.projectId !== null);
         if (ids.some((one) => one.id === id)) continue;
-        known.set(prefix, [...ids, { id, projectId, webhookId }].slice(-mostKnown));
+        known.set(prefix, [...ids, { id, projectId, webhookId }].slice(-maxKnown));
       }
     },
     pick(prefix, random, fits = () => true) {

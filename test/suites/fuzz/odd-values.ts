@@ -86,7 +86,7 @@ export const oddSegments = [
   'job_000000000000000000000000',
 ];
 
-/** Puts an odd value at, or removes, a random place of a body; says what it did. */
+/** Replaces or removes a random value of a body, and returns what it did. */
 export function mutate(json: Json, random: Random): string {
   const places: { holder: Record<string, Json>; key: string }[] = [];
   const visit = (value: Json) => {
@@ -114,7 +114,7 @@ function nested(depth: number): Json {
   return value;
 }
 
-/** One thing wrong with the bytes of a body. */
+/** Makes one error in the bytes of a body. */
 export function spoil(bytes: Buffer, random: Random): Buffer {
   const text = bytes.toString('utf8');
   const at = random.between(0, bytes.length - 1);

@@ -42,7 +42,7 @@ const idPrefixes: Record<string, string> = {
   'pull-requests': 'pr_',
   gaps: 'gap_',
 };
-/** So often a request is about something that is there. */
+/** Share of the requests that name an existing resource. */
 const hitShare = 0.85;
 
 type Valid = Omit<FuzzRequest, 'mutation' | 'body'> & { json: Json | null; operation: Operation };
@@ -89,7 +89,7 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
       })),
     currentPath: () => '/guides/install',
     repository: () => random.pick(['https://forge.invalid/a/b', targets.repository, '/etc']),
-    // a forge on the network would be waited for
+    // the request would wait for a forge on the network
     forge: () => 'local',
     forgeUrl: () => null,
     domain: () => `site-${random.between(1, 20)}`,
@@ -126,7 +126,7 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     ]);
   }
 
-  /** Something that is there for a name in braces, by the segment before it; null: nothing is known. */
+  /** Returns an existing value for a path parameter, by the segment before it; null if none is known. */
   function valueOf(name: string, before: string, of: Partial<Record<string, string>>): string | null {
     if (name === 'chatId') return `chat-${random.between(1, 60)}`;
     if (name === 'path') return random.pick(['guides/install', 'index', 'nowhere']);
@@ -182,7 +182,7 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     return { operation, method: operation.method, path, headers, json };
   }
 
-  /** Something secret where no secret belongs; it may stand nowhere afterwards. */
+  /** Puts a secret where none belongs; it must not be found anywhere afterwards. */
   function secret(): string {
     canaries += 1;
     return canarySecret(canaries);

@@ -14,17 +14,18 @@ import { createRequestMaker } from './requests.ts';
 import { startFuzzStage, type FuzzStage } from './stage.ts';
 
 const inFlight = 8;
-const mostShown = 20;
-/** Of those sent, the ones that holds of the event loop may be laid to. */
-const mostRemembered = 20_000;
+const maxShown = 20;
+/** Number of recent requests to remember, among which those that blocked the event loop are searched. */
+const maxRemembered = 20_000;
 const endPatienceMs = 180_000;
-/** Beside other work on the machine, the API refuses answers for a few seconds; its clients then ask again. */
-const mostTries = 30;
+/** When the machine is busy, the API sheds load for a few seconds, and its clients retry. */
+const maxTries = 30;
 
 /**
- * Sends generated requests over all routes of a live service: API, worker, PostgreSQL and Temporal as they are in production.
- * No answer may be a 5xx, show an inside, or contradict the description; afterwards no sink may hold a secret that stood in
- * a header or an address. Prints its figures; answers how much was wrong.
+ * Sends generated requests over all routes of a live service: API, worker, PostgreSQL and Temporal as they are in
+ * production. No response may be a 5xx, reveal internals, or contradict the OpenAPI description; afterwards no store or
+ * log may contain a secret that was sent in a header or an address. Prints its figures and returns the number of
+ * problems.
  */
 export async function runFuzz({ requests: count, seed }: { requests: number; seed: number }): Promise<number> {
   console.log(`fuzz: requests: ${count}, seed: ${seed}`);
@@ -50,13 +51,13 @@ export async function runFuzz({ requests: count, seed }: { requests: number; see
         isWhole: false,
       }));
     let answer = await ask();
-    for (let again = 0; isBusy(answer) && again < mostTries; again += 1) {
+    for (let again = 0; isBusy(answer) && again < maxTries; again += 1) {
       busy += 1;
       await delay(1_000);
       answer = await ask();
     }
     // of a long run those that took long, which are the ones under way at a hold
-    if (sent.length < mostRemembered || Date.now() - startedMs > 100)
+    if (sent.length < maxRemembered || Date.now() - startedMs > 100)
       sent.push({ request, startedMs, endedMs: Date.now() });
     increase(statuses, answer.status);
     increase(mutations, request.mutation.split(' ')[0] ?? '');
@@ -73,7 +74,7 @@ export async function runFuzz({ requests: count, seed }: { requests: number; see
   let left = count;
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
-      while (left > 0 && problems.length < mostShown) {
+      while (left > 0 && problems.length < maxShown) {
         left -= 1;
         await send();
       }
@@ -109,7 +110,7 @@ function isBusy({ status, text }: FuzzAnswer): boolean {
 async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<string[]> {
   const problems: string[] = [];
   const deadline = Date.now() + endPatienceMs;
-  // a plan waits for a person, whom no request plays
+  // a plan waits for a person's decision, which no request makes
   const activeJobs = async () => {
     const { rows } = await lane.pool.query<{ count: number }>(
       `select count(*)::int as count from jobs where status = 'active' and phase is distinct from 'waiting'`,
@@ -142,7 +143,7 @@ async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<
     const errors = text.split('\n').filter((line) => /^\{"level":(?:50|60),/.test(line));
     problems.push(...errors.map((line) => `logged as an error in ${place}: ${line.slice(0, 600)}`));
   }
-  return problems.slice(0, mostShown);
+  return problems.slice(0, maxShown);
 }
 
 function increase<Key>(counts: Map<Key, number>, key: Key): void {

@@ -12,18 +12,21 @@ import { shapelessSecret } from '../../support/canary-secrets.ts';
 import { createKnownIds } from './known-ids.ts';
 import type { FuzzTargets } from './requests.ts';
 
-/** The live service with two organizations: one that asks, and one whose things must never be seen. */
+/**
+ * The live service with two organizations: one sends the requests, and the other's data must never appear in a
+ * response.
+ */
 export interface FuzzStage extends AsyncDisposable {
   servers: ChaosServers;
   lane: Lane;
   scene: Scene;
   receiver: Receiver;
   targets: FuzzTargets;
-  /** Takes the place of a session that was signed out. */
+  /** Replaces a session that was signed out. */
   signIn(): Promise<void>;
 }
 
-/** Stands in everything that the other organization has. */
+/** A marker in all data of the other organization. */
 export const foreignWord = 'othersSecretPlan4711';
 /** Keys of the processes; no answer and no sink may hold one. */
 const modelKey = shapelessSecret(1_000_001);

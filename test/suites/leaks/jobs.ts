@@ -28,7 +28,9 @@ export interface JobsOptions {
   answers: Trace[];
 }
 
-/** Jobs on the repositories that are reached by https, each with a second turn; answers by how they ended. */
+/**
+ * Runs jobs on the repositories that are reached by https, each with a second turn; returns their numbers by outcome.
+ */
 export async function runJobs(
   stage: LeaksStage,
   canaries: Canaries,
@@ -47,8 +49,8 @@ export async function runJobs(
 }
 
 /**
- * Jobs of each project that is reached by ssh: the first lets the worker know the key, the second is said keys that it knows.
- * Answers what went another way than it should.
+ * Runs jobs of each project that is reached by ssh: the first makes the key known to the worker, the second leaks keys
+ * that are then known. Returns the problems.
  */
 export async function runSshJobs(
   stage: LeaksStage,

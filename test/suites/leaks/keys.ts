@@ -10,7 +10,7 @@ function damaged(key: string): string {
   return lines.map((line, at) => (at === 3 ? Array.from(line).toReversed().join('') : line)).join('\n');
 }
 
-/** The private keys that are given to projects; those of the first two may come in. */
+/** The private keys that are given to projects; the server accepts only the first two. */
 export const sshKeys = {
   ed25519: createKeyPair().private,
   rsa: rsa(),

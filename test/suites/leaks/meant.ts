@@ -1,8 +1,8 @@
 import type { FoundCanary } from '../../support/canary-secrets.ts';
 
 /**
- * What people and documentation say is stored word for word, and so are the owner's settings: a secret that is typed there
- * stays there, as SECURITY.md says.
+ * Texts of people and of the documentation, and the owner's settings, are stored word for word: a secret typed there
+ * stays, as SECURITY.md says.
  */
 const said = [
   'job_turns.prompt',

@@ -54,7 +54,7 @@ export function secretiveModel(canaries: Canaries) {
   };
 }
 
-/** Cut where a redactor that looks at one piece at a time sees nothing. */
+/** Split where a redactor that examines one chunk at a time finds nothing. */
 function inPieces(text: string): string[] {
   return text.match(/[\s\S]{1,7}/g) ?? [];
 }

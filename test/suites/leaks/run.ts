@@ -13,7 +13,7 @@ import { encryptionKeys, repositoryNames, servedBy, setupRan, startLeaksStage, t
 
 const perJob = 62;
 const perRequest = 22;
-const mostShown = 30;
+const maxShown = 30;
 
 /**
  * Puts canary secrets into everything that people, repositories, models, forges, receivers and clients can send to a running
@@ -55,7 +55,7 @@ export async function checkLeaks(wanted: number): Promise<number> {
   console.log(
     `meant     ${[...kept].map(([place, { length }]) => `${place.replace('database: ', '')}: ${length}`).join(', ')}`,
   );
-  const problems = wrong.slice(0, mostShown).map(({ place, kind, excerpt }) => `${kind} in ${place}: ${excerpt}`);
+  const problems = wrong.slice(0, maxShown).map(({ place, kind, excerpt }) => `${kind} in ${place}: ${excerpt}`);
   problems.push(...sshProblems);
   if (canaries.count() < wanted) problems.push(`only ${canaries.count()} canary secrets were used`);
   if (kept.size < 5) problems.push('what is meant to be kept was not reached');

@@ -200,7 +200,9 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
     KEY_ED25519: secretPartOf(sshKeys.ed25519),
     KEY_RSA: secretPartOf(sshKeys.rsa),
   };
-  /** Every project has all secrets that are said, because those of one are unknown in the work for another. */
+  /**
+   * Every project has all secrets that are leaked, because one project's secrets are unknown in the work for another.
+   */
   async function equip(project: string): Promise<void> {
     const environment = tellingSetup(project === ids.broken ? 1 : 0, project === ids.locked ? image : null);
     const changes = [

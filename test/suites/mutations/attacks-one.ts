@@ -29,7 +29,7 @@ export const attackOneMutations: Mutation[] = [
   {
     name: 'a page of a forge has any length',
     file: 'activities/forges/forge-http.ts',
-    find: '.max(longestPage)',
+    find: '.max(maxPageSize)',
     replace: '',
     ...servers,
   },
@@ -43,14 +43,14 @@ export const attackOneMutations: Mutation[] = [
   {
     name: 'of two changes that wait for each other one fails',
     file: 'db/pool.ts',
-    find: '!isDeadlock || tries === mostTries',
+    find: '!isDeadlock || tries === maxTries',
     replace: 'true',
     ...races,
   },
   {
     name: 'a copy of a repository has any number of refs',
     file: 'activities/git/remote.ts',
-    find: 'if (truncated || refs > most)',
+    find: 'if (truncated || refs > max)',
     replace: 'if (truncated)',
     project: 'integration',
     tests: ['clients/clone-limits'],

@@ -89,7 +89,7 @@ export const attackThreeMutations: Mutation[] = [
   {
     name: 'a line of a bundle has no end',
     file: 'db/jobs/bundle-file.ts',
-    find: "if (rest.length > longestLine) throw new BundleFileError('The file is not a job bundle.');",
+    find: "if (rest.length > maxLineLength) throw new BundleFileError('The file is not a job bundle.');",
     replace: '',
     project: 'unit',
     tests: ['db/jobs/bundle-file'],

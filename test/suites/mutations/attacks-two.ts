@@ -31,7 +31,7 @@ export const attackTwoMutations: Mutation[] = [
   {
     name: 'all calls of an answer are run',
     file: 'activities/model/ask-model.ts',
-    find: 'position < mostCalls ?',
+    find: 'position < maxCalls ?',
     replace: 'position < Infinity ?',
     ...hostile,
   },
@@ -45,7 +45,7 @@ export const attackTwoMutations: Mutation[] = [
   {
     name: 'a provider that says nothing works for free',
     file: 'models/used-tokens.ts',
-    find: 'Math.min(mostTokensOf(characters), mostTokens)',
+    find: 'Math.min(maxTokensOf(characters), maxTokens)',
     replace: '0',
     ...tokens,
   },

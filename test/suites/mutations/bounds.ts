@@ -3,7 +3,7 @@ import type { Mutation } from './list.ts';
 const lists = { project: 'integration', tests: ['api/access/bounded-lists'] } as const;
 const described = { project: 'unit', tests: ['api/bounded-lists'] } as const;
 const openAnswers = { project: 'unit', tests: ['api/http/streams/open-answers'] } as const;
-const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/hold-watch'] } as const;
+const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/loop-block-watch'] } as const;
 const fileTools = { project: 'integration', tests: ['workspaces/file-tools-hold'] } as const;
 const shares = { project: 'integration', tests: ['assistant/readers-share'] } as const;
 const loop = { project: 'integration', tests: ['models/event-loop'] } as const;
@@ -14,22 +14,22 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a list of the API has no greatest length',
     file: 'api/sites/site-schemas.ts',
-    find: 'z.array(siteSchema).max(mostOfPage)',
+    find: 'z.array(siteSchema).max(maxPageSize)',
     replace: 'z.array(siteSchema)',
     ...described,
   },
   {
     name: 'a list within a list of the API has no greatest length',
     file: 'api/administration/usage-schemas.ts',
-    find: 'z.array(usedDay).max(mostUsageDays)',
+    find: 'z.array(usedDay).max(maxUsageDays)',
     replace: 'z.array(usedDay)',
     ...described,
   },
   {
     name: 'a page is longer than it may be asked for',
     file: 'api/administration/key-schemas.ts',
-    find: 'z.array(auditEntrySchema).max(mostOfPage)',
-    replace: 'z.array(auditEntrySchema).max(10 * mostOfPage)',
+    find: 'z.array(auditEntrySchema).max(maxPageSize)',
+    replace: 'z.array(auditEntrySchema).max(10 * maxPageSize)',
     ...described,
   },
   {
@@ -42,21 +42,21 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a session offers all projects',
     file: 'db/organizations/projects.ts',
-    find: 'order by created_at, id limit ${mostChoices}',
+    find: 'order by created_at, id limit ${maxChoices}',
     replace: 'order by created_at, id',
     ...lists,
   },
   {
     name: 'a session offers all sites',
     file: 'db/sites/sites.ts',
-    find: 'order by created_at, id limit ${mostChoices}',
+    find: 'order by created_at, id limit ${maxChoices}',
     replace: 'order by created_at, id',
     ...lists,
   },
   {
     name: 'all workers are listed',
     file: 'db/operations/operator-view.ts',
-    find: ' limit ${mostWorkers}',
+    find: ' limit ${maxWorkers}',
     replace: '',
     ...lists,
   },
@@ -84,7 +84,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a step shows all its tool calls',
     file: 'db/jobs/job-timeline.ts',
-    find: 'order by position limit ${largestTimelinePage}',
+    find: 'order by position limit ${maxTimelinePageSize}',
     replace: 'order by position',
     ...lists,
   },
@@ -105,7 +105,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a pull request shows all its commits',
     file: 'db/pull-requests/pull-requests.ts',
-    find: 'order by turn desc limit ${mostCommits}',
+    find: 'order by turn desc limit ${maxCommits}',
     replace: 'order by turn desc',
     ...lists,
   },
@@ -140,27 +140,27 @@ export const boundMutations: Mutation[] = [
   {
     name: 'time in which others had the processor counts as a hold',
     file: 'lib/threads/watch-event-loop.ts',
-    find: ' && cpuMs > heldMs',
+    find: ' && cpuMs > blockedMs',
     replace: '',
     ...eventLoop,
   },
   {
-    name: 'short holds are not seen',
+    name: 'short blocks are not seen',
     file: 'lib/threads/watch-event-loop.ts',
-    find: 'now - lookedAt > heldMs',
-    replace: 'now - lookedAt > 2 * heldMs',
+    find: 'now - tickedAt > blockedMs',
+    replace: 'now - tickedAt > 2 * blockedMs',
     ...eventLoop,
   },
   {
-    name: 'holds are not counted',
-    file: 'lib/threads/hold-watch.ts',
-    find: 'holds.observe(cpuMs / 1_000);',
+    name: 'blocks are not counted',
+    file: 'lib/threads/loop-block-watch.ts',
+    find: 'blocks.observe(cpuMs / 1_000);',
     replace: '',
     ...eventLoop,
   },
   {
     name: 'a process that stops is watched on',
-    file: 'lib/threads/hold-watch.ts',
+    file: 'lib/threads/loop-block-watch.ts',
     find: 'watching?.[Symbol.dispose]()',
     replace: 'watching',
     ...eventLoop,
@@ -168,15 +168,15 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a body may have any number of values',
     file: 'lib/json-scan.ts',
-    find: 'values > mostValues',
+    find: 'values > maxValues',
     replace: 'values > 1e9',
     project: 'unit',
     tests: ['api/http/json-body'],
   },
   {
     name: 'more tasks wait for a thread than may',
-    file: 'lib/threads/fair-line.ts',
-    find: 'if (size <= most) return;',
+    file: 'lib/threads/fair-queue.ts',
+    find: 'if (size <= maxSize) return;',
     replace: 'return;',
     project: 'unit',
     tests: ['lib/threads/thread-queue'],
@@ -199,8 +199,8 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a conversation takes any number of messages',
     file: 'db/sites/threads.ts',
-    find: 'mostMessages + 2 * mostUnderWay',
-    replace: '1000 * mostMessages',
+    find: 'maxMessages + 2 * maxInProgress',
+    replace: '1000 * maxMessages',
     ...threads,
   },
   {
@@ -213,7 +213,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a line of a provider holds any number of values',
     file: 'models/provider-fetch.ts',
-    find: 'values > mostMarks',
+    find: 'values > maxMarks',
     replace: 'values < 0',
     ...loop,
   },
@@ -234,7 +234,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a text of any length is scrubbed as it comes',
     file: 'activities/model/live-text.ts',
-    find: 'length > longestText',
+    find: 'length > maxTextLength',
     replace: 'length < 0',
     ...loop,
   },
@@ -249,7 +249,7 @@ export const boundMutations: Mutation[] = [
     name: 'a reader takes all answers of a process',
     file: 'api/access/request-access.ts',
     find: 'refusal: tooManyAnswers,',
-    replace: 'refusal: tooManyAnswers, ...{ most: Infinity },',
+    replace: 'refusal: tooManyAnswers, ...{ max: Infinity },',
     ...shares,
   },
   {
@@ -262,15 +262,15 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a large file is edited and read on the event loop',
     file: 'activities/tools/files/file-work.ts',
-    find: 'length > longest ?',
-    replace: 'length > longest * 1e6 ?',
+    find: 'length > maxLength ?',
+    replace: 'length > maxLength * 1e6 ?',
     ...fileTools,
   },
   {
     name: 'written YAML is parsed on the event loop',
     file: 'activities/tools/files/file-work.ts',
-    find: 'const longestYaml = 2_000;',
-    replace: 'const longestYaml = 2_000_000;',
+    find: 'const maxYamlLength = 2_000;',
+    replace: 'const maxYamlLength = 2_000_000;',
     ...fileTools,
   },
   {

@@ -64,9 +64,9 @@ export const capacityMutations: Mutation[] = [
   },
   {
     name: 'tasks of one organization wait behind all of another',
-    file: 'lib/threads/fair-line.ts',
-    find: 'const own = lines.get(entry.holder) ?? [];\n      lines.set(entry.holder, own);',
-    replace: "const own = lines.get('') ?? [];\n      lines.set('', own);",
+    file: 'lib/threads/fair-queue.ts',
+    find: 'const own = queues.get(entry.holder) ?? [];\n      queues.set(entry.holder, own);',
+    replace: "const own = queues.get('') ?? [];\n      queues.set('', own);",
     project: 'unit',
     tests: ['lib/threads/thread-pool', 'lib/threads/thread-queue'],
   },
@@ -145,14 +145,14 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'further calls of an answer are not reserved',
     file: 'api/assistant/assistant.ts',
-    find: '            held = null;',
+    find: '            reserved = null;',
     replace: '',
     ...answerMoney,
   },
   {
     name: 'an answer stays charged with the most that it may cost',
     file: 'api/assistant/answer-budget.ts',
-    find: 'await spending.settle(site, held, micros);',
+    find: 'await spending.settle(site, reservation, micros);',
     replace: 'void micros;',
     ...answerMoney,
   },
@@ -206,7 +206,7 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'snapshots of the steps of a job have no bound',
     file: 'db/for-worker/snapshots.ts',
-    find: 'if (bytes > mostBytes) await pool',
+    find: 'if (bytes > maxBytes) await pool',
     replace: 'if (bytes === Infinity) await pool',
     ...steps,
   },
@@ -228,7 +228,7 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'an embedding model fills an index with long vectors',
     file: 'search/build/vectors.ts',
-    find: 'vector.length > mostDimensions ? null : unitOf(vector)',
+    find: 'vector.length > maxDimensions ? null : unitOf(vector)',
     replace: 'unitOf(vector)',
     project: 'unit',
     tests: ['search/build/vectors'],

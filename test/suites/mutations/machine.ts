@@ -69,7 +69,7 @@ export const machineMutations: Mutation[] = [
   {
     name: 'a body may have any number of names',
     file: 'lib/json-scan.ts',
-    find: 'names.size + escapedNames > mostNames',
+    find: 'names.size + escapedNames > maxNames',
     replace: 'names.size < 0',
     project: 'integration',
     tests: ['assistant/large-questions'],

@@ -13,7 +13,7 @@ import { mutations, type Mutation } from './list.ts';
  */
 
 const checkout = resolve(import.meta.dirname, '../../..');
-const longestRunMs = 10 * 60_000;
+const maxRunMs = 10 * 60_000;
 const reportSchema = z.object({
   testResults: z.array(z.object({ name: z.string(), assertionResults: z.array(z.object({ status: z.string() })) })),
 });
@@ -45,7 +45,7 @@ async function runTests(lane: string, { project, tests }: Pick<Mutation, 'projec
     const child = spawn(join(lane, 'node_modules/.bin/vitest'), args, {
       cwd: lane,
       stdio: 'ignore',
-      timeout: longestRunMs,
+      timeout: maxRunMs,
     });
     child.on('error', fail).on('close', done);
   });

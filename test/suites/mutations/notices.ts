@@ -1,7 +1,7 @@
 import type { Mutation } from './list.ts';
 
 const wakeUps = { project: 'unit', tests: ['db/wake-watchers'] } as const;
-const looks = { project: 'unit', tests: ['lib/share-looks'] } as const;
+const duePoll = { project: 'unit', tests: ['lib/due-poll'] } as const;
 const events = { project: 'integration', tests: ['db/jobs/job-events'] } as const;
 const texts = { project: 'integration', tests: ['db/jobs/job-text'] } as const;
 const polled = { project: 'unit', tests: ['db/jobs/polled-jobs'] } as const;
@@ -61,30 +61,30 @@ export const noticeMutations: Mutation[] = [
   {
     name: 'a row is shown however long ago it was read',
     file: 'db/jobs/polled-jobs.ts',
-    find: ' && performance.now() - known.readAt < longestMs',
+    find: ' && performance.now() - known.readAt < maxMs',
     replace: '',
     ...polled,
   },
   {
-    name: 'a process looks seldom for work although it may miss notices',
+    name: 'a process polls seldom for work although it may miss notices',
     file: 'db/work-notices.ts',
     find: 'listener.isListening() && ',
     replace: '',
     ...work,
   },
   {
-    name: 'a failed look is not repeated before the next quiet one',
-    file: 'lib/share-looks.ts',
+    name: 'a failed poll is not repeated before the next quiet one',
+    file: 'lib/due-poll.ts',
     find: 'busyAt = performance.now();\n      throw error;',
     replace: 'throw error;',
-    ...looks,
+    ...duePoll,
   },
   {
     name: 'work whose lease expires is looked for seldom',
-    file: 'lib/share-looks.ts',
+    file: 'lib/due-poll.ts',
     find: ' && now - busyAt >= busyMs',
     replace: '',
-    ...looks,
+    ...duePoll,
   },
   {
     name: 'the live text of a job waits for the locks of others',

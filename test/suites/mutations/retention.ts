@@ -79,7 +79,7 @@ export const retentionMutations: Mutation[] = [
   {
     name: 'a round goes through all jobs of an organization that has nothing to remove',
     file: 'db/for-worker/retention.ts',
-    find: ' && idle < mostIdleBatches;',
+    find: ' && idle < maxIdleBatches;',
     replace: ' && idle < Infinity;',
     ...totals,
   },
@@ -102,8 +102,8 @@ export const retentionMutations: Mutation[] = [
   {
     name: 'snapshots of a job have no bound',
     file: 'db/for-worker/snapshots.ts',
-    find: 'await client.query(emptyBeyond, [jobId, snapshot.tree, mostBytes]);',
-    replace: 'void [emptyBeyond, mostBytes];',
+    find: 'await client.query(emptyBeyond, [jobId, snapshot.tree, maxBytes]);',
+    replace: 'void [emptyBeyond, maxBytes];',
     ...retention,
   },
   {

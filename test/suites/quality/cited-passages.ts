@@ -8,17 +8,17 @@ import type { ShownPassage } from '../../../api/assistant/citations/passage-fact
 import type { SiteIndex } from '../../../search/query/site-index.ts';
 import { sentencesIn } from './statements.ts';
 
-/** How often the passage and the quotation of a citation are those that a sentence was taken from, as `[right, of]`. */
+/** How often the cited passage and quotation are the ones that a sentence was taken from, as `[right, total]`. */
 export type PassageFigures = Record<string, { passage: [number, number]; quote: [number, number] }>;
 
-const mostSentences = 1_000;
+const maxSentences = 1_000;
 const passages = 10;
 
 /** Cites sentences of pages that a model would be shown several passages of, as they are and with half of their words. */
 export async function checkCitedPassages(index: SiteIndex): Promise<PassageFigures> {
   const figures: PassageFigures = {};
   const all = sentencesIn(index);
-  const step = Math.max(1, all.length / mostSentences);
+  const step = Math.max(1, all.length / maxSentences);
   for (const { path, sentence } of all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step))) {
     const shown = index.search({ query: sentence.slice(0, 300), limit: passages }).map((hit, at) => ({
       path: hit.path,

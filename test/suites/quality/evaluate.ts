@@ -31,7 +31,7 @@ export interface Quality {
   hit1: number;
   hit5: number;
   mrr10: number;
-  /** Share of the unanswerable questions that are refused; null without any. */
+  /** Share of the unanswerable questions that are refused; null if there are none. */
   refused: number | null;
   /** Share of the answerable questions that are refused. */
   wronglyRefused: number;

@@ -29,7 +29,7 @@ export async function ranksByMeaning(
   const model = embeddingModelOf(choice, createModelRegistry(settings));
   if (model === null) return [];
   const log = pino({ level: 'silent' });
-  const search = createPassageSearch(createQueryEmbedder({ ...model, log, patienceMs: 60_000 }), null);
+  const search = createPassageSearch(createQueryEmbedder({ ...model, log, timeoutMs: 60_000 }), null);
   const { vectorModel, weakScore } = index;
   const leased = {
     vectorModel,

@@ -35,7 +35,7 @@ export interface KindFigures {
 
 /** Checked in English sentences only. */
 const nameKinds: ReadonlySet<FactKind> = new Set<FactKind>(['name', 'long name', 'acronym']);
-const mostStatements = 300;
+const maxStatements = 300;
 const passages = 5;
 const link = /!?\[([^[\]]*)\]\([^()]*\)/g;
 const codeSpan = /`([^`\n]{2,60})`/g;
@@ -108,7 +108,7 @@ function statementsOf(index: SiteIndex, sentences: { path: string; sentence: str
     const found = nameKinds.has(kind) && !isEnglish(sentence) ? null : factIn(sentence, kind);
     return found === null ? [] : [{ path, sentence, ...found }];
   });
-  const step = Math.max(1, found.length / mostStatements);
+  const step = Math.max(1, found.length / maxStatements);
   const chosen = found.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
   return chosen.flatMap((statement) => {
     const shown = index

@@ -34,7 +34,7 @@ async function runJobs(
     console.log(`${repository.repository}: the ${name} job ended after ${seconds(report.seconds)}`);
     return report;
   };
-  /** Kills the worker once, early: what took long on a busy machine may end sooner now. */
+  /** Kills the worker once, early, because a step that took long before may be faster this time. */
   const killDuring = (phase: Phase, usual: number) => {
     let isKilled = false;
     return async (begun: Phase) => {

@@ -1,2 +1,2 @@
-/** The browser globals that modules of the dashboard read when they are imported. */
+/** Defines the browser globals that modules of the dashboard read on import. */
 Object.assign(globalThis, { location: new URL('https://docket.example.com'), addEventListener: () => {} });

@@ -80,7 +80,7 @@ async function provisionForFile(model: string | null): Promise<StackOfFile> {
   }
 }
 
-/** Lets all sessions of the file's organization end. */
+/** Expires all sessions of the file's organization. */
 export async function expireSessions({ pool, stack }: DashboardOfFile): Promise<void> {
   await pool.query(
     `update sessions set expires_at = now() from projects

@@ -9,7 +9,10 @@ import { patienceMs } from '../patience.ts';
 export interface DashboardVisit extends AsyncDisposable {
   context: BrowserContext;
   page: Page;
-  /** Errors of the browser, refused by the security policy, thrown or logged; and reads that the API refused as invalid. */
+  /**
+   * Errors of the page: violations of the security policy, thrown and logged errors, and read requests that the API
+   * refused as invalid.
+   */
   complaints: string[];
 }
 
@@ -115,7 +118,7 @@ function describeViolation({ id, nodes }: AxeViolation): string {
 
 async function violationsOf(page: Page): Promise<AxeViolation[]> {
   const script = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  // what sticks to the window covers parts of controls, others after each scroll, which axe takes for small targets
+  // sticky elements cover parts of controls, different ones after each scroll, and axe takes those for small targets
   await using _ = await withStyle(page, '.follow-up, .review-bar, .step-jump { position: static !important }');
   // through the DevTools protocol, to which the page's security policy does not apply
   await page.evaluate(await readFile(script, 'utf8'));

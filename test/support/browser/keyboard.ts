@@ -2,11 +2,11 @@ import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 /** More than the elements of any page. */
-const mostTabs = 400;
+const maxTabs = 400;
 
 /**
- * Returns what is wrong with the focus: that it is nowhere, out of view, or not to be seen. Null if it is fine. Elements
- * that are only for screen readers, such as the input of a check box, show it on the element around them.
+ * Returns the problem with the focus: there is none, it is out of view, or it is not visible. Null if it is fine.
+ * Elements that are only for screen readers, such as the input of a check box, show it on the element around them.
  */
 async function problemOfFocus(page: Page): Promise<string | null> {
   return page.evaluate(() => {
@@ -36,7 +36,7 @@ function isFocused(target: Locator): Promise<boolean> {
 /** Presses Tab until the element has the focus. Throws if the focus is not visible on the way, or never gets there. */
 export async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   await target.waitFor();
-  for (let presses = 0; presses <= mostTabs; presses += 1) {
+  for (let presses = 0; presses <= maxTabs; presses += 1) {
     if (await isFocused(target)) return;
     await page.keyboard.press(key);
     const problem = await problemOfFocus(page);
@@ -45,7 +45,10 @@ export async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab
   throw new Error(`${key} never reaches ${target.toString()}.`);
 }
 
-/** Presses J until a row of the list of jobs has the focus: a list is shown a moment before it listens to keys. */
+/**
+ * Presses J until a row of the list of jobs has the focus, because the list is shown a moment before it listens to
+ * keys.
+ */
 export async function focusRow(page: Page): Promise<void> {
   await expect
     .poll(async () => {
@@ -71,7 +74,7 @@ export async function walkAround(page: Page): Promise<number> {
     const window = globalThis as { firstFocused?: Element | null };
     window.firstFocused = undefined as never;
   });
-  for (let presses = 1; presses <= mostTabs; presses += 1) {
+  for (let presses = 1; presses <= maxTabs; presses += 1) {
     await page.keyboard.press('Tab');
     const problem = await problemOfFocus(page);
     if (problem !== null) throw new Error(problem);

@@ -101,7 +101,7 @@ export async function buildJob(pool: Pool, project: ProjectRow, job: Partial<New
   return row;
 }
 
-/** Creates a site that no worker indexes: the test indexes it or requests an index. */
+/** Creates a site without an index: the test builds the index or requests one. */
 export async function buildSite(
   pool: Pool,
   { organizationId, ...site }: Partial<NewSite> & { organizationId?: string } = {},

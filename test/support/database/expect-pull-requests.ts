@@ -5,8 +5,8 @@ import { createPullRequestListStore } from '../../../db/pull-requests/pull-reque
 import { createPullRequestStore } from '../../../db/pull-requests/pull-requests.ts';
 
 /**
- * Expects that each turn of a job opened a pull request, which has its own commit and change. `turns` are the job after each
- * turn; `files` are the changed files by the state of each pull request.
+ * Expects that each turn of a job opened its own pull request, with its own commit and change. `turns` are the job
+ * after each turn; `files` are the changed files by the state of each pull request.
  */
 export async function expectPullRequests(pool: Pool, turns: JobRow[], files: Record<string, string[]>): Promise<void> {
   const pullRequests = createPullRequestStore(pool);

@@ -58,7 +58,7 @@ export async function readSchema(pool: Pool): Promise<Schema> {
   };
 }
 
-/** Returns values that the schema's checks demand, and those that connect rows without a foreign key. */
+/** Returns values that satisfy the schema's checks, and values that connect rows without a foreign key. */
 function meantFor(word: string): Record<string, unknown> {
   return {
     'projects.forge': 'local',

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 
-/** Notes the name, or else the text, of each statement that a pool sends on connections that it opens from now on. */
+/** Records the name, or else the text, of each statement that a pool sends on connections opened from now on. */
 export function recordStatements(pool: Pool): { take(): string[] } {
   let sent: string[] = [];
   pool.on('connect', (client: PoolClient) => {

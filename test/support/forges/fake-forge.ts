@@ -46,7 +46,7 @@ export interface FakePullRequest {
   reviewers: string[];
   /** Why it cannot be merged; null if it can. */
   blocked?: FakeBlock | null;
-  /** Number of answers in which the server has not finished checking it. */
+  /** Number of responses in which the server is still checking whether it can be merged. */
   checks?: number;
 }
 
@@ -76,7 +76,7 @@ export interface FakeForge extends AsyncDisposable {
   /** Gives a repository another name: its old address redirects from then on. */
   rename(fullName: string, newName: string): void;
   pullRequests(fullName: string): FakePullRequest[];
-  /** Queues a fault for the next request of its operation. */
+  /** Queues a fault for the next request of an operation. */
   fail(fault: FakeFault): void;
   /** Lets another client create the pull request just before the next `create`, which is then refused. */
   raceNextCreate(): void;
@@ -160,7 +160,7 @@ export async function createFakeForge(
     fake.onRequest?.(request);
   }
 
-  /** A fault after the effect waits for a request that has an effect. */
+  /** A fault that comes after the effect waits for a request with an effect. */
   function takeFault(operation: FakeOperation, hasEffect: boolean): FakeFault | null {
     const at = faults.findIndex(({ on, after = false }) => on === operation && (hasEffect || !after));
     return at < 0 ? null : (faults.splice(at, 1)[0] ?? null);

@@ -52,7 +52,10 @@ export async function createHostedProject({ github }: HostedForge, { api, model,
   return id;
 }
 
-/** Leaves a project only the worker's credential, to push branches but not to merge. `give` grants merges as well. */
+/**
+ * Removes the project's own token, so that only the worker's credential is left, which may push branches but not merge.
+ * `give` grants merges as well.
+ */
 export async function withoutMergeGrant(
   { github }: HostedForge,
   { api, pool, projectId }: { api: Api; pool: Pool; projectId: string },

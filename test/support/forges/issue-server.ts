@@ -22,7 +22,7 @@ export interface FakeComment {
   /** GitHub. */
   isMaintainer?: boolean;
   isBot?: boolean;
-  /** GitLab: for members only, or written by the server. */
+  /** GitLab: visible to members only, or written by the server. */
   isInternal?: boolean;
   isSystem?: boolean;
 }
@@ -78,7 +78,7 @@ export async function startIssueServer(kind: IssueServerKind, issues: Record<num
       .filter(([, issue]) => isMember || (issue.isConfidential !== true && !state.areIssuesForMembers))
       .filter(([, { isClosed = true }]) => isEverything || isClosed)
       .filter(([, { changedAt }]) => since === null || timeOf(changedAt) >= new Date(since).toISOString())
-      .sort(([, one], [, other]) => other.changedAt - one.changedAt);
+      .sort(([, a], [, b]) => b.changedAt - a.changedAt);
     const shown = wanted.slice((page - 1) * size, page * size).map(([number, issue]) => issueOf(number, issue));
     const etag = `"${createHash('sha256').update(JSON.stringify(shown)).digest('hex')}"`;
     if (headers['if-none-match'] === etag) return void response.writeHead(304).end();

@@ -52,7 +52,7 @@ export async function startDiscussionServer(
   function list({ size, after, answered }: { size: number; after: string | null; answered: boolean | null }) {
     const wanted = [...byNumber]
       .filter(([, one]) => answered === null || answerOf(one) !== undefined)
-      .sort(([, one], [, other]) => other.changedAt - one.changedAt);
+      .sort(([, a], [, b]) => b.changedAt - a.changedAt);
     const from = after === null ? 0 : Number(after);
     const to = from + Math.min(size, pageSize);
     const nodes = wanted.slice(from, to).map(([number, one]) => ({
@@ -68,12 +68,12 @@ export async function startDiscussionServer(
     return { data: { repository: { discussions: { pageInfo, nodes } } } };
   }
 
-  function discussion({ number, most, replies }: { number: number; most: number; replies: number }) {
+  function discussion({ number, max, replies }: { number: number; max: number; replies: number }) {
     const one = byNumber.get(number);
     if (one === undefined)
       return { data: { repository: { discussion: null } }, errors: [{ type: 'NOT_FOUND', message: 'no such' }] };
     const answer = answerOf(one);
-    const nodes = (one.comments ?? []).slice(0, most).map((comment) => ({
+    const nodes = (one.comments ?? []).slice(0, max).map((comment) => ({
       ...commentOf(comment),
       replies: { nodes: (comment.replies ?? []).slice(0, replies).map(commentOf) },
     }));
@@ -171,10 +171,7 @@ export async function startForumServer(
     const wanted = [...byId]
       .filter(([, topic]) => category === undefined || topic.category === Number(category))
       .filter(([, topic]) => state.solved === 'none' || query.get('solved') !== 'yes' || acceptedOf(topic) !== -1)
-      .sort(
-        ([, one], [, other]) =>
-          Number(other.isPinned ?? 0) - Number(one.isPinned ?? 0) || other.bumpedAt - one.bumpedAt,
-      );
+      .sort(([, a], [, b]) => Number(b.isPinned ?? 0) - Number(a.isPinned ?? 0) || b.bumpedAt - a.bumpedAt);
     const page = Number(query.get('page') ?? 0);
     const shown = wanted.slice(page * pageSize, (page + 1) * pageSize);
     return {

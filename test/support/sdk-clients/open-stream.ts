@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-/** A stream from its reader's side: the received text, and ways to wait, to stop reading and to disconnect. */
+/** A stream as its reader sees it: the received text, and functions to wait, to stop reading and to disconnect. */
 export interface OpenStream {
   status: number;
   headers: IncomingHttpHeaders;
@@ -55,7 +55,7 @@ export async function openStream(url: string, options: OpenOptions): Promise<Ope
   const parts: Buffer[] = [];
   let size = 0;
   let waiting: { wanted: string; resolve(): void; reject(error: Error): void }[] = [];
-  // without the beginning of a character that was cut in two
+  // without the first bytes of a character that is not complete yet
   const text = () => new TextDecoder().decode(Buffer.concat(parts), { stream: true });
   let isOver = false;
   let hasLeft = false;

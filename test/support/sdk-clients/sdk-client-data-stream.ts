@@ -139,7 +139,7 @@ function loadUiUtils(name: string): UiUtils {
   return createRequire(require.resolve(name))('@ai-sdk/ui-utils') as UiUtils;
 }
 
-/** Releases up to 4.0 hand over all messages of the reply, later ones the one it is. */
+/** Releases up to 4.0 pass all messages of the reply, later ones only its last. */
 function afterUpdate(sent: Message[], update: Update): { messages: Message[]; data: ThreadNote[] } {
   const [first, data = []] = update;
   if (Array.isArray(first)) return { messages: [...sent, ...first], data };

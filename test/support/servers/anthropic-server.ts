@@ -7,7 +7,7 @@ export interface Block {
   cache_control?: object;
   type?: string;
   text?: string;
-  /** Of a block of reasoning. */
+  /** Signature of a block of reasoning. */
   signature?: string;
 }
 
@@ -23,7 +23,7 @@ export interface ToolCall {
   input: object;
 }
 
-/** Characters of a request that were cached by an earlier one, and those that it added. */
+/** Characters of a request that were read from the cache, and those that it added to the cache. */
 export interface CacheUse {
   breakpoints: number;
   read: number;
@@ -33,7 +33,7 @@ export interface CacheUse {
 
 /** The vendor looks for a cached prefix at a breakpoint, and this many blocks before it. */
 const lookback = 20;
-const mostBreakpoints = 4;
+const maxBreakpoints = 4;
 
 /** Caches like the vendor, by exact prefixes that end at breakpoints, and counts a token per character. */
 export function createPromptCache() {
@@ -74,7 +74,7 @@ export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]
       if (isBlank || asked.messages.at(-1)?.role === 'assistant') return void response.writeHead(400).end();
       if (drops !== isAllowed || (moved > 0 && !drops)) return void response.writeHead(400).end();
       dropped.push(moved);
-      if (used.breakpoints > mostBreakpoints) return void response.writeHead(400).end();
+      if (used.breakpoints > maxBreakpoints) return void response.writeHead(400).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const answer = asked.tools === undefined ? [] : callsOf((steps += 1));
       const signature = thinks ? prefixesOf(blocksOf(asked)).at(-1)!.hash : null;
@@ -93,7 +93,7 @@ export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]
   };
 }
 
-/** Counts the blocks of reasoning that come after other parts than those they were made from. */
+/** Counts the blocks of reasoning that no longer follow the parts that they were generated after. */
 function movedReasoning(asked: MessagesRequest): number {
   const blocks = blocksOf(asked);
   const prefixes = prefixesOf(blocks);

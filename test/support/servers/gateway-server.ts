@@ -10,7 +10,7 @@ interface CompletionRequest {
   messages: { role: string; content: string | Block[] | null }[];
 }
 
-const mostBreakpoints = 4;
+const maxBreakpoints = 4;
 
 /**
  * Starts a gateway to Anthropic's models: it speaks OpenAI's `/chat/completions` as a stream, and takes breakpoints in parts of
@@ -24,7 +24,7 @@ export async function startGatewayServer(callsOf: (step: number) => ToolCall[]) 
     void json(request).then((body) => {
       const { model, tools, messages } = body as CompletionRequest;
       const used = use([...(tools ?? []), ...messages.flatMap(blocksOf)]);
-      if (used.breakpoints > mostBreakpoints) return void response.writeHead(400).end();
+      if (used.breakpoints > maxBreakpoints) return void response.writeHead(400).end();
       const calls = tools === undefined ? [] : callsOf((steps += 1));
       const reply = calls.length === 0 ? { text: 'Notes.' } : { toolCalls: calls };
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -42,7 +42,7 @@ export async function startGatewayServer(callsOf: (step: number) => ToolCall[]) 
   };
 }
 
-/** Returns the parts of a message; one that is no list of parts is a part of its own, and has no breakpoint. */
+/** Returns the parts of a message. A message without a list of parts is a single part without a breakpoint. */
 function blocksOf({ content, ...message }: CompletionRequest['messages'][number]): Block[] {
   return Array.isArray(content)
     ? content.map((part) => ({ ...message, ...part }))

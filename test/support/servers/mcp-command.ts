@@ -24,11 +24,11 @@ export async function openTestCommands(network: SandboxNetwork | null = null): P
 }
 
 /** Longest argument of a program. */
-const longestWord = 120_000;
+const maxWordLength = 120_000;
 
 /**
- * Returns the command of a server that consists of one file and the official SDK. There are no files in the sandbox of a
- * server, so its arguments contain both.
+ * Returns the command of a server that consists of one file and the official SDK. The sandbox of a server contains no
+ * files, so both are passed as arguments.
  */
 export async function sdkCommand(): Promise<string[]> {
   const { outputFiles } = await build({
@@ -42,7 +42,7 @@ export async function sdkCommand(): Promise<string[]> {
   const packed = brotliCompressSync(outputFiles[0]!.contents).toString('base64');
   const unpack =
     'eval(require("zlib").brotliDecompressSync(Buffer.from(process.argv.slice(1).join(""),"base64")).toString())';
-  const words = packed.match(new RegExp(`.{1,${longestWord}}`, 'g')) ?? [];
+  const words = packed.match(new RegExp(`.{1,${maxWordLength}}`, 'g')) ?? [];
   return ['node', '-e', unpack, '--', ...words];
 }
 

@@ -20,7 +20,7 @@ const unit = 128;
  */
 export async function startOpenAiServer(callsOf: (step: number) => ToolCall[]) {
   let steps = 0;
-  /** Requests by their key. One without a key may reach a machine that has nothing in its cache. */
+  /** Earlier requests by cache key. A request without a key may reach a machine with an empty cache. */
   const cached = new Map<string, string[]>();
   const uses: CacheUse[] = [];
   const requests: ResponsesRequest[] = [];

@@ -8,7 +8,7 @@ interface RerankRequest {
   documents: string[];
 }
 
-/** A server for Cohere's `/rerank`. Documents that contain the word come first. */
+/** A server for Cohere's `/rerank`. It ranks documents that contain a given word first. */
 export async function startRerankingServer(word: string) {
   const seen: (RerankRequest & { authorization: string | undefined; path: string | undefined })[] = [];
   /** Answers the next requests in its place. */

@@ -68,7 +68,7 @@ export async function startScriptedModelServer({ port = 0 } = {}): Promise<Scrip
     const complaint = complaintAbout(recorded.request.body);
     if (complaint !== null) return refuse(response, 400, complaint);
     const sent = JSON.stringify(recorded.request.body);
-    // a machine that stands still costs a call its heartbeat, and the next attempt sends the same request
+    // when the machine stalls, a call loses its heartbeat, and the next attempt sends the same request
     const next = queue.shift() ?? fallback ?? unfinished.get(sent);
     if (next === undefined) return refuse(response, 500, `Request ${requests.length} is not scripted.`);
     unfinished.set(sent, next);

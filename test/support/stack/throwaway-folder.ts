@@ -2,7 +2,7 @@ import { access, constants, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 
 const memory = '/dev/shm';
-/** Several times what the servers of a run store. */
+/** Several times the space that the servers of a run need. */
 const neededBytes = 4 * 2 ** 30;
 
 /**

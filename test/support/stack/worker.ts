@@ -238,7 +238,7 @@ function depsOf(
     commands: null,
     waitDays: 7,
     layers: createEnvironmentLayerStore(pool),
-    layerFiles: createLayerFiles({ directory, mostBytes: 1e9 }),
+    layerFiles: createLayerFiles({ directory, maxBytes: 1e9 }),
     projectSecrets: createProjectSecretReader(pool, createSecretBox(encryptionKeys ?? [])),
     ...testEnvironments,
     selfReview: false,
@@ -260,7 +260,7 @@ const testEnvironments: Pick<ActivityDeps, 'ceilings' | 'layerBounds'> = {
     hosts: [],
     jobDiskBytes: null,
   },
-  layerBounds: { mostLayers: 3, mostBytes: 1e9 },
+  layerBounds: { maxLayers: 3, maxBytes: 1e9 },
 };
 
 function tokensOf({ github, gitlab, gitea }: Partial<ForgeServers> = {}): string[] {

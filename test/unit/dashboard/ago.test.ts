@@ -11,7 +11,7 @@ it('never shows an older date as younger', () => {
     const [, number, unit] = /^(\d+)([sm]) ago$/.exec(before(age)) ?? [];
     return Number(number ?? 0) * (unit === 'm' ? 60 : 1);
   });
-  expect(shown).toEqual(shown.toSorted((one, other) => one - other));
+  expect(shown).toEqual(shown.toSorted((a, b) => a - b));
   expect(shown.at(-1)).toBe(180);
 });
 

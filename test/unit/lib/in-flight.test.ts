@@ -10,7 +10,7 @@ it('lists what was added and not removed, whatever the order of removals', () =>
     removals[item]!();
     expected.delete(item);
     expect(new Set(inFlight.list())).toEqual(expected);
-    // a second removal removes no one else
+    // a second removal does not remove another item
     removals[item]!();
     expect(inFlight.list()).toHaveLength(expected.size);
   }

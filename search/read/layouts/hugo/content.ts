@@ -43,7 +43,7 @@ export function contentFolders(
   return [...own, { folder: content, language: undefined }];
 }
 
-/** Returns the place of a file; null if it is not published. */
+/** Returns where a file is published; null if it is not. */
 export function placeOf(path: string, { folders, main }: HugoContent): HugoPlace | null {
   const root = folders.find(({ folder }) => path.startsWith(folder));
   if (root === undefined) return null;

@@ -6,9 +6,9 @@ import { textOfFile } from '../config-file.ts';
 import { namesOf, placeOf, type HugoContent, type HugoPlace } from './content.ts';
 import type { SourceFiles } from '../layout.ts';
 
-const deepest = 10;
-const mostMenus = 50;
-const mostEntries = 10_000;
+const maxDepth = 10;
+const maxMenus = 50;
+const maxEntries = 10_000;
 const statesMenu = /^[ \t]*\[{0,2}["']?menus?\b/m;
 
 /** The position of a page in the menu, from the top down, and the names of the entries around it. */
@@ -52,14 +52,14 @@ export function readMenu(
   const menus = new Map<string, Map<string, MenuPart>>();
   for (const [language, own] of Map.groupBy(pages, ({ place }) => place.language)) {
     const entries = [...configured(menusIn(language ?? content.main), language), ...own.flatMap(statedBy)];
-    for (const [menu, found] of Map.groupBy(entries.slice(0, mostEntries), (entry) => entry.menu)) {
+    for (const [menu, found] of Map.groupBy(entries.slice(0, maxEntries), (entry) => entry.menu)) {
       const parts = menus.get(menu) ?? new Map<string, MenuPart>();
       addParts(parts, found);
       menus.set(menu, parts);
     }
   }
   const [best] = [...menus.values()]
-    .slice(0, mostMenus)
+    .slice(0, maxMenus)
     .filter((menu) => pages.filter(({ place }) => menuPartOf(place, menu) !== null).length * 2 > pages.length)
     .map((menu) => ({ menu, named: pages.filter(({ key }) => menu.has(key)).length }))
     .toSorted((a, b) => b.named - a.named);
@@ -137,9 +137,9 @@ function addParts(parts: Map<string, MenuPart>, entries: MenuEntry[]): void {
 
   function visit(parent: string | undefined, { positions, groups }: MenuPart): void {
     const children = below.get(parent) ?? [];
-    // so that entries with the same name do not repeat what is below
+    // entries with the same name must not repeat the entries below them
     below.delete(parent);
-    if (positions.length >= deepest) return;
+    if (positions.length >= maxDepth) return;
     const sorted = children.toSorted(
       (a, b) => (a.weight === b.weight ? 0 : a.weight - b.weight) || ((a.title ?? '') < (b.title ?? '') ? -1 : 1),
     );

@@ -3,7 +3,7 @@ import { readIncludedPage, textOf } from '../../front-matter.ts';
 import { textOfFile } from '../config-file.ts';
 import type { SourceFiles } from '../layout.ts';
 
-const mostSections = 10_000;
+const maxSections = 10_000;
 const sectionFile = /(?:^|\/)_index(?:\.([a-z]{2}(?:-[a-z]{2,4})?))?\.(?:mdx?|markdown|html?|adoc|asciidoc)$/i;
 
 /** Properties that a section's page states. */
@@ -25,7 +25,7 @@ export function sectionsOf(files: SourceFiles, folders: readonly string[]): Hugo
   const sections = new Map<string, HugoSection>();
   for (const file of files.values()) {
     const found = folders.some((folder) => file.path.startsWith(folder)) ? sectionFile.exec(file.path) : null;
-    if (found === null || sections.size >= mostSections) continue;
+    if (found === null || sections.size >= maxSections) continue;
     const values = readIncludedPage(textOfFile(file))?.values ?? {};
     const title = textOf(values.linkTitle) ?? textOf(values.title);
     sections.set(keyOf(posix.dirname(file.path), found[1]), { title, weight: weightOf(values) });

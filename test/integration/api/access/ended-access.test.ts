@@ -104,7 +104,7 @@ async function openAll(holder: Holder): Promise<{ name: string; stream: OpenStre
   return streams;
 }
 
-/** Passes in steps, so that a pause in which the machine holds up this process counts as one of them. */
+/** Waits in steps, so that a stall of this process counts as one step only. */
 async function timeOfProcess(ms: number): Promise<'open'> {
   for (let passed = 0; passed < ms; passed += 50) await wait(50, null, { ref: false });
   return 'open';

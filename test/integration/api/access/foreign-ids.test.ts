@@ -183,7 +183,7 @@ it('answers another organization as if nothing existed, and changes none of its 
   const walked = new Set<string>();
   // a site with the same domain is their own from then on
   const isLast = ({ id }: Walked) => Number(id === 'createSite');
-  for (const operation of operations.toSorted((one, other) => isLast(one) - isLast(other))) {
+  for (const operation of operations.toSorted((a, b) => isLast(a) - isLast(b))) {
     const key = theirs.keys[operation.key];
     for (const { name, request } of placesOf(operation)) {
       const place = `${operation.id}: ${name}`;

@@ -36,7 +36,7 @@ export const evaluationCalls = {
 /** The methods that only read, as their names say. */
 export const reads =
   /\.(content|count|current|domains|find|get|list|names|ofJob|patch|read|servers|steps?|turns)(?![a-z])/;
-/** Those whose answers are the same for every organization of this test, or that do not read. */
+/** Methods whose results are the same for every organization of this test, or that do not read. */
 export const alike = [
   'emptySearches.count',
   'organizations.get',

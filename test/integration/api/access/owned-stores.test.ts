@@ -195,8 +195,13 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
     }),
   'threads.get': (a) => a.stores.threads.get(site(a), id(a, 'thread')),
   'threads.remove': (a) => a.stores.threads.remove(a.as, id(a, 'site'), id(a, 'thread')),
-  'answerSpending.hold': (a) =>
-    a.stores.answerSpending.hold(site(a), { mostMicros: 1, lostMicros: 1, siteMicros: null, organizationMicros: null }),
+  'answerSpending.reserve': (a) =>
+    a.stores.answerSpending.reserve(site(a), {
+      maxMicros: 1,
+      lostMicros: 1,
+      siteMicros: null,
+      organizationMicros: null,
+    }),
   'answerSpending.settle': (a) =>
     a.stores.answerSpending.settle(site(a), { id: '1', day: '2026-01-01', lostMicros: 0 }, 1),
   'analytics.read': (a) => a.stores.analytics.read(site(a), { days: 30, bucketSeconds: 86_400 }),
@@ -265,7 +270,7 @@ it('finds and changes nothing of another organization, in any query of the API',
   await insertForeignRows(pool, ours);
   const isLast = (name: string) => Number(name === 'erasure.organization');
   const found: string[] = [];
-  // what gives its owner nothing, either, proves nothing
+  // a call that returns nothing to its owner either proves nothing
   const owner = { ...as, organizationId: ours.organizationId, keyId: ours.ids['keys']! };
   const silent: string[] = [];
   for (const [name, call] of Object.entries(calls).filter(([name]) => reads.test(name))) {
@@ -275,7 +280,7 @@ it('finds and changes nothing of another organization, in any query of the API',
   }
   expect(silent.toSorted()).toEqual(alike);
   const before = await rowsWith(pool, secretIds);
-  for (const [name, call] of Object.entries(calls).toSorted(([one], [other]) => isLast(one) - isLast(other))) {
+  for (const [name, call] of Object.entries(calls).toSorted(([a], [b]) => isLast(a) - isLast(b))) {
     const asked = { stores, as, directory };
     const { text: none } = await said(call, { ...asked, ids: missing });
     const { text: foreign, answer } = await said(call, { ...asked, ids: ours.ids });

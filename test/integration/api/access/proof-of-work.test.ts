@@ -133,7 +133,7 @@ describe('a key with a proof of work', () => {
       small.ask('/discovery/v1/challenge', { method: 'POST', key, headers: { Origin: 'https://evil.example' } });
     const statuses: number[] = [];
     for (let count = 0; count < 7; count += 1) statuses.push((await ask()).status);
-    // one of the address was for the reader
+    // one challenge of the address was for the reader
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
     for (let count = 0; count < 3; count += 1)
       expect((await sendAsReader(small, key, search(), { origin: own, proof })).status).toBe(200);

@@ -67,7 +67,7 @@ it.each([
   },
   {
     path: '/v1/keys',
-    // it has the key that it uses
+    // it already has the key that it uses
     most: 3,
     bodyOf: () => ({ kind: 'assistant' }),
     sentence: 'An organization has at most 4 valid keys (DOCKET_MAX_KEYS); revoke one first.',

@@ -41,8 +41,8 @@ describe('a role', () => {
   it.each(roles)('%s may do exactly what the routes declare for it', async (role) => {
     const { key } = await keyOf(role);
     const refused = [];
-    // what ends a thing comes last, so that each operation finds what it works on
-    for (const operation of operations.toSorted((one, other) => Number(ends(one)) - Number(ends(other)))) {
+    // operations that end a resource come last, so that each operation finds its resource
+    for (const operation of operations.toSorted((a, b) => Number(ends(a)) - Number(ends(b)))) {
       const { ids } = owner;
       const { status, body } = await asker(operation, key, {
         path: pathOf(operation, ids),

@@ -105,7 +105,7 @@ describe('signing in', () => {
         ),
       );
       expect(new Set(statuses)).toEqual(new Set([401, 429]));
-      // a guesser's address does not use up the valid one
+      // attempts of a guesser's address do not use up those of the valid address
       expect((await from('203.0.113.9', { link })).status).toBe(429);
       expect((await from('203.0.113.10', { link })).status).toBe(201);
       const { rows } = await pool.query(`select person, action from audit_entries where key_id = $1`, [row.id]);

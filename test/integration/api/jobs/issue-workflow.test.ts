@@ -28,7 +28,7 @@ beforeAll(async () => {
   await tool('sleep', 'exec /bin/sleep 0.02');
 });
 
-/** Runs the step of a job of the workflow, as GitHub does; returns what it said there. */
+/** Runs the step of the workflow's job as GitHub does, and returns its output. */
 async function run(name: 'start' | 'follow-up', event: object, id: string): Promise<string> {
   const path = join(folder, 'event.json');
   await writeFile(path, JSON.stringify(event));

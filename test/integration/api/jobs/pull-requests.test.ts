@@ -265,7 +265,7 @@ describe('a pull request of the local forge', () => {
       merged: () => merges().merged(id, 'd'.repeat(40)),
       closed: () => ask('/close'),
       checked: () =>
-        merges().checked(id, { problem: null, conflicts: [], standing: { state: 'closed', draft: false } }),
+        merges().checked(id, { problem: null, conflicts: [], pullRequest: { state: 'closed', draft: false } }),
     };
     const changed = await withTransaction(pool, async (client) => {
       await client.query('select from jobs where id = $1 for no key update', [job.id]);

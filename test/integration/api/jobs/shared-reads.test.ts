@@ -62,7 +62,7 @@ it('watchers of a job at several positions cost one query for each position, and
 async function startChanges({ viewers = 1, lists = createJobListStore(database.pool) } = {}) {
   const project = await buildProject(database.pool);
   const wakeups = createBells();
-  const feed = createJobChangeFeed({ lists, wakeups, lookEveryMs: 60_000, restMs: 0 });
+  const feed = createJobChangeFeed({ lists, wakeups, pollEveryMs: 60_000, restMs: 0 });
   const afterMicros = await lists.nowMicros();
   const ending = new AbortController();
   const watched = { owner: project, projectId: project.id };

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 const { signal } = new AbortController();
-const machine = (name: string) => createLayerFiles({ directory: join(directory, name), mostBytes: 1e9 });
+const machine = (name: string) => createLayerFiles({ directory: join(directory, name), maxBytes: 1e9 });
 const write = async (folder: string, text: string) => {
   await writeFile(join(folder, 'layer.tar'), text);
   const { bytes, sha256 } = await inspectArchive(folder, { secrets: {}, signal });
@@ -29,12 +29,12 @@ const write = async (folder: string, text: string) => {
 
 const failureOf = (error: unknown) => (error instanceof Error && error.message === 'exit code 3' ? 'It failed.' : null);
 
-function layersOf(layerFiles: LayerFiles, ref: { projectId: string; key: string }, mostBytes = 1e9) {
+function layersOf(layerFiles: LayerFiles, ref: { projectId: string; key: string }, maxBytes = 1e9) {
   const layers = createEnvironmentLayerStore(database.pool);
   const build = vi.fn((folder: string, _claim?: LayerToBuild) => write(folder, `${ref.key} `.repeat(3_000_000)));
   const provide = (rememberMs = 0) =>
     provideLayer(
-      { layers, layerFiles, layerBounds: { mostLayers: 2, mostBytes } },
+      { layers, layerFiles, layerBounds: { maxLayers: 2, maxBytes } },
       { ref, signal, build, failureOf, rememberMs },
     );
   return { layers, build, provide };
@@ -62,10 +62,10 @@ it('is the last one of its project, whatever else the machine has kept since', a
   const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
   const layerFiles = machine('m');
   const { layers, provide } = layersOf(layerFiles, ref);
-  const deps = { layers, layerFiles, layerBounds: { mostLayers: 2, mostBytes: 1e9 } };
-  const last = (mostBytes: number) => lastLayer(deps, { projectId: ref.projectId, mostBytes, signal });
+  const deps = { layers, layerFiles, layerBounds: { maxLayers: 2, maxBytes: 1e9 } };
+  const last = (maxBytes: number) => lastLayer(deps, { projectId: ref.projectId, maxBytes, signal });
   const addPackages = async () =>
-    layerFiles.add({ ...ref, key: 'mcp-1' }, await write(await layerFiles.begin(), 'programs of a server'));
+    layerFiles.add({ ...ref, key: 'mcp-1' }, await write(await layerFiles.createFolder(), 'programs of a server'));
   await addPackages();
   expect(await last(1e9)).toBeNull();
   const made = await provide();
@@ -78,11 +78,11 @@ it('is not built again if its builder died after it was finished, and is if it d
   const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
   const files = machine('c');
   const { layers, build, provide } = layersOf(files, ref);
-  expect(await layers.claim({ ...ref, holdMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
-  await write(await files.begin(), 'half');
+  expect(await layers.claim({ ...ref, leaseMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
+  await write(await files.createFolder(), 'half');
   expect(await provide()).toMatchObject({ source: 'setup' });
   await database.pool.query('delete from environment_layers');
-  expect(await layers.claim({ ...ref, holdMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
+  expect(await layers.claim({ ...ref, leaseMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
   expect(await provide()).toMatchObject({ source: 'machine' });
   expect(build).toHaveBeenCalledTimes(1);
   const elsewhere = layersOf(machine('d'), ref);
@@ -103,8 +103,8 @@ it('is built by another when its builder is suspended, which then begins nothing
     return setup(folder);
   };
   let isSuspended = true;
-  const layers: typeof store = { ...store, hold: async (...claim) => isSuspended || store.hold(...claim) };
-  const layerBounds = { mostLayers: 2, mostBytes: 1e9 };
+  const layers: typeof store = { ...store, renew: async (...claim) => isSuspended || store.renew(...claim) };
+  const layerBounds = { maxLayers: 2, maxBytes: 1e9 };
   const suspended = provideLayer(
     { layers, layerFiles: machine('i'), layerBounds },
     { ref, signal, build, failureOf, rememberMs: 0 },
@@ -118,10 +118,10 @@ it('is built by another when its builder is suspended, which then begins nothing
   const notices = `select data ->> 'text' as text from job_events where job_id = $1 and type = 'notice'`;
   expect((await database.pool.query(notices, [jobId])).rows).toEqual([]);
   // one that holds its layer says so, and holds it for longer
-  const { id } = (await store.claim({ ...ref, key: 'two', holdMs: 60_000, failureMs: 0 })) as { id: string };
+  const { id } = (await store.claim({ ...ref, key: 'two', leaseMs: 60_000, failureMs: 0 })) as { id: string };
   expect(await store.start(id, 0, { jobId, turn: 1, text: 'started' })).toBe(true);
   expect((await database.pool.query(notices, [jobId])).rows).toEqual([{ text: 'started' }]);
-  expect(await store.claim({ ...ref, key: 'two', holdMs: 1_000, failureMs: 0 })).toMatchObject({ state: 'claimed' });
+  expect(await store.claim({ ...ref, key: 'two', leaseMs: 1_000, failureMs: 0 })).toMatchObject({ state: 'claimed' });
 });
 
 it('fails at once for all that wait for a build that fails, and is built again for those that come later', async () => {
@@ -145,7 +145,7 @@ it('fails at once for all that wait for a build that fails, and is built again f
   end.resolve();
   await expect(first).rejects.toThrow('exit code 3');
   // one that comes now is at work before the others have looked again
-  const next = await failing.layers.claim({ ...ref, holdMs: 10_000, failureMs: 0 });
+  const next = await failing.layers.claim({ ...ref, leaseMs: 10_000, failureMs: 0 });
   expect(next).toMatchObject({ state: 'claimed' });
   for (const other of await Promise.all(others))
     expect(other).toMatchObject({ source: 'failure', failure: 'It failed.' });
@@ -209,7 +209,7 @@ it(
 );
 
 it('finds a secret in an archive, also across two parts', async () => {
-  const folder = await machine('h').begin();
+  const folder = await machine('h').createFolder();
   const before = 8 * 2 ** 20 - 3;
   await writeFile(join(folder, 'layer.tar'), `${'x'.repeat(before)}a-secret-value${'x'.repeat(100)}`);
   const secrets = { OTHER: 'not-in-there', TOKEN: 'a-secret-value' };
@@ -218,7 +218,7 @@ it('finds a secret in an archive, also across two parts', async () => {
 });
 
 it.each(['', 'u:', 'user:'])('finds a secret that a login stored in base64 after "%s"', async (before) => {
-  const folder = await machine('h').begin();
+  const folder = await machine('h').createFolder();
   const auth = Buffer.from(`${before}a-secret-value\n`).toString('base64');
   await writeFile(join(folder, 'layer.tar'), `{"auths": {"registry.test": {"auth": "${auth}"}}}`);
   expect(await inspectArchive(folder, { secrets: { TOKEN: 'a-secret-value' }, signal })).toMatchObject({

@@ -26,9 +26,9 @@ it('the layers of an organization are bounded, and the least recently used of al
   const first = await buildProject(database.pool);
   const second = await buildProject(database.pool, { organizationId: first.organizationId });
   const foreign = await buildProject(database.pool);
-  const bounds = { mostLayers: 5, mostBytes: 250 };
+  const bounds = { maxLayers: 5, maxBytes: 250 };
   async function keep(ref: LayerRef, bytes = 100): Promise<void> {
-    const claim = await store.claim({ ...ref, holdMs: 60_000, failureMs: 0 });
+    const claim = await store.claim({ ...ref, leaseMs: 60_000, failureMs: 0 });
     if (claim.state !== 'claimed') throw new Error(claim.state);
     for (const position of [0, 1]) await store.addChunk(claim.id, position, Buffer.alloc(bytes / 2, 'x'));
     expect(await store.complete({ id: claim.id, description: {}, ...bounds })).toBe(true);
@@ -40,13 +40,13 @@ it('the layers of an organization are bounded, and the least recently used of al
   await keep({ projectId: second.id, key: 'two' });
   expect(await storedIn(own)).toEqual(['one: 2', 'two: 2']);
   // a job that uses a layer keeps it
-  expect(await store.claim({ projectId: first.id, key: 'one', holdMs: 0, failureMs: 0 })).toMatchObject({
+  expect(await store.claim({ projectId: first.id, key: 'one', leaseMs: 0, failureMs: 0 })).toMatchObject({
     state: 'complete',
   });
   await keep({ projectId: first.id, key: 'three' });
   expect(await storedIn(own)).toEqual(['one: 2', 'three: 2']);
   // one that is being built is not counted, and stays
-  expect(await store.claim({ projectId: second.id, key: 'built', holdMs: 60_000, failureMs: 0 })).toMatchObject({
+  expect(await store.claim({ projectId: second.id, key: 'built', leaseMs: 60_000, failureMs: 0 })).toMatchObject({
     state: 'claimed',
   });
   await keep({ projectId: second.id, key: 'large' }, 240);
@@ -73,10 +73,10 @@ it('a layer that no job has used for 30 days goes, and so does what a dead build
 
 it('a worker keeps the layers on its disk within its space, without those that were used last', async () => {
   const directory = temporaryDirectory();
-  const files = createLayerFiles({ directory, mostBytes: 250 });
+  const files = createLayerFiles({ directory, maxBytes: 250 });
   const minute = 60_000;
   async function keep(key: string): Promise<void> {
-    const folder = await files.begin();
+    const folder = await files.createFolder();
     await writeFile(join(folder, 'layer.tar'), 'x'.repeat(100));
     await files.add({ projectId: 'pr', key }, { folder, layer: { bytes: 100, sha256: key, excluded: [] } });
   }
@@ -105,7 +105,7 @@ it('a worker keeps the layers on its disk within its space, without those that w
   expect(await kept('one', 'three', 'four')).toEqual(['one', 'three', 'four']);
   await age(folderOf('one'), 11 * minute);
   await age(folderOf('three'), 12 * minute);
-  const [left, building] = [await files.begin(), await files.begin()];
+  const [left, building] = [await files.createFolder(), await files.createFolder()];
   await age(left, 121 * minute);
   await age(building, 119 * minute);
   await keep('five');

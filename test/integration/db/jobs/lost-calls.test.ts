@@ -25,7 +25,7 @@ describe('calls that have ended without an answer, of two jobs of a project', ()
     const callOf = async (step: typeof ref, dayMicros: number) => {
       const { fence } = await claimAnswer(pool, step);
       const budgets = { jobMicros: null, dayMicros, organizationMicros: null };
-      return { ...step, fence, micros: 10, limit: { projectId, budgets, mostMicros: 60 } };
+      return { ...step, fence, micros: 10, limit: { projectId, budgets, maxMicros: 60 } };
     };
     const reserved = async () => {
       const { rows: held } = await pool.query('select job_id as id from cost_reservations where project_id = $1', [

@@ -199,7 +199,7 @@ it('counts the most that calls in flight may cost: of calls at the same time, th
     [ref.jobId, refs.map(({ jobId }) => jobId)],
   );
   const budgets = { jobMicros: null, dayMicros: 100, organizationMicros: null };
-  const limit = { projectId: rows[0]!.projectId, budgets, mostMicros: 100 };
+  const limit = { projectId: rows[0]!.projectId, budgets, maxMicros: 100 };
   const calls = [];
   for (const one of refs) {
     const { fence } = await claimAnswer(pool, one);
@@ -237,7 +237,7 @@ it('holds no lock of the organization while it waits for its step', async () => 
   const client = await pool.connect();
   await client.query('begin');
   await client.query('select from job_steps where job_id = $1 for update', [ref.jobId]);
-  const limit = { projectId, budgets: { jobMicros: null, dayMicros: 100, organizationMicros: null }, mostMicros: 100 };
+  const limit = { projectId, budgets: { jobMicros: null, dayMicros: 100, organizationMicros: null }, maxMicros: 100 };
   const start = leases.begin({ ...ref, fence, micros: 10, limit });
   await untilBlocked(database);
   await pool.query('select from organizations where id = $1 for no key update nowait', [organizationId]);

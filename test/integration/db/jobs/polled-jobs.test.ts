@@ -31,7 +31,7 @@ it('shows what another process wrote once its notice arrives, and costs no state
     await Promise.all([poll(), poll()]);
     expect(reads).toBe(before);
     const { promise, resolve } = Promise.withResolvers<void>();
-    // called after that of the polled jobs
+    // called after the handler of the polled jobs
     using _changes = wakeups.onAnyChange((changed) => void (changed === job.id && resolve()));
     await write();
     await promise;

@@ -49,8 +49,8 @@ const addStep = async (jobId: string, step: number, patch: string | null) =>
     `insert into job_steps (job_id, turn, step, tree, patch, response) values ($1, 1, $2, $3, $4, '{}') on conflict do nothing`,
     [jobId, step, `tree-${step}`, patch],
   ));
-const addSnapshot = (jobId: string, step: number, size: number, mostBytes?: number) =>
-  withTransaction(database.pool, (client) => storeSnapshot(client, jobId, snapshot(`tree-${step}`, size), mostBytes));
+const addSnapshot = (jobId: string, step: number, size: number, maxBytes?: number) =>
+  withTransaction(database.pool, (client) => storeSnapshot(client, jobId, snapshot(`tree-${step}`, size), maxBytes));
 
 it('the totals of organizations are what they hold, whatever is written and removed', async () => {
   const { pool } = database;

@@ -218,7 +218,7 @@ describe('snapshots', () => {
     ).map(({ tree }) => tree);
 
   /** A job of two turns with three steps each, with a tree for every step: `1.1` to `2.3`. */
-  async function stage(mostBytes?: number) {
+  async function stage(maxBytes?: number) {
     const project = await buildProject(database.pool);
     const job = await buildJob(database.pool, project, {
       status: 'completed',
@@ -235,7 +235,7 @@ describe('snapshots', () => {
                  '[]', 'tool-calls', now())`,
         [job.id, turn, step, tree, patchSize],
       );
-      await withTransaction(database.pool, (client) => storeSnapshot(client, job.id, snapshot(tree), mostBytes));
+      await withTransaction(database.pool, (client) => storeSnapshot(client, job.id, snapshot(tree), maxBytes));
     }
     return { project, job };
   }
@@ -290,9 +290,9 @@ describe('snapshots', () => {
     const [tight, wide] = [limited(2), limited(3)];
     await using _pools = { [Symbol.asyncDispose]: async () => void (await Promise.all([tight.end(), wide.end()])) };
     const refused = await buildJob(tight, project).catch((error: unknown) => error);
-    expect(passedQuota(refused)).toEqual({ name: 'snapshotGigabytes', most: 2 });
+    expect(passedQuota(refused)).toEqual({ name: 'snapshotGigabytes', max: 2 });
     const again = tight.query(`update jobs set status = 'active' where id = $1`, [job.id]);
-    expect(passedQuota(await again.catch((error: unknown) => error))).toEqual({ name: 'snapshotGigabytes', most: 2 });
+    expect(passedQuota(await again.catch((error: unknown) => error))).toEqual({ name: 'snapshotGigabytes', max: 2 });
     expect(await buildJob(wide, project)).toMatchObject({ status: 'active' });
   });
 });

@@ -71,7 +71,7 @@ it('keeps the questions of anonymous readers through a burst of others', async (
   await ask('junk', { count: 5_000, minutesApart: 0.01 });
   const listed = await createConversationStore(database.pool).listUnanswered(site, 2_000);
   expect(listed).toHaveLength(2_000);
-  // those of the one or two hours of the burst may be displaced
+  // real questions in the one or two hours of the burst may be displaced
   expect(listed.filter(({ text }) => text === 'real').length).toBeGreaterThanOrEqual(597);
 });
 

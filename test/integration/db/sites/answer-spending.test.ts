@@ -11,7 +11,7 @@ import { ofFile } from '../../../support/of-file.ts';
 const database = ofFile(createTestDatabase);
 beforeEach(() => untilEarlyIn('day'));
 
-const call = { mostMicros: 100, lostMicros: 10, siteMicros: null, organizationMicros: null };
+const call = { maxMicros: 100, lostMicros: 10, siteMicros: null, organizationMicros: null };
 
 /** Returns what the site and its organization have spent. */
 async function spentOf({ id, organizationId }: SiteRef): Promise<number[]> {
@@ -27,14 +27,14 @@ it('settles a call while another one is reserved, without a deadlock', async () 
   const { pool } = database;
   const spending = createAnswerSpendingStore(pool);
   const site = await seedSite(pool);
-  const held = await spending.hold(site, call);
-  if ('spent' in held) throw new Error('The call was refused.');
+  const reservation = await spending.reserve(site, call);
+  if ('spent' in reservation) throw new Error('The call was refused.');
   const other = await pool.connect();
   try {
     // the statements of a reservation, in their order
     const settled = await inTransaction(other, async () => {
       await other.query('update site_spending set cost_micros = cost_micros + 7 where site_id = $1', [site.id]);
-      const adding = spending.settle(site, held, 60);
+      const adding = spending.settle(site, reservation, 60);
       await untilBlocked(database);
       const ofOrganization =
         'update organization_spending set cost_micros = cost_micros + 7 where organization_id = $1';
@@ -53,14 +53,14 @@ it('counts the call of a killed process as lost, once its reservation expires, a
   const spending = createAnswerSpendingStore(pool);
   const { answerHolds } = createSweeps(pool);
   const site = await seedSite(pool);
-  const held = await spending.hold(site, call);
-  if ('spent' in held) throw new Error('The call was refused.');
+  const reservation = await spending.reserve(site, call);
+  if ('spent' in reservation) throw new Error('The call was refused.');
   await answerHolds();
   expect(await spentOf(site)).toEqual([100, 100]);
   await pool.query(`update answer_holds set expires_at = now() - interval '1 second'`);
   await Promise.all([answerHolds(), answerHolds()]);
   expect(await spentOf(site)).toEqual([10, 10]);
-  await spending.settle(site, held, 30);
+  await spending.settle(site, reservation, 30);
   expect(await spentOf(site)).toEqual([30, 30]);
 });
 
@@ -69,13 +69,13 @@ it('is tried again soon while calls in flight hold the budget, and on the next d
   const spending = createAnswerSpendingStore(pool);
   const site = await seedSite(pool);
   const limited = { ...call, organizationMicros: 100 };
-  const held = await spending.hold(site, limited);
-  if ('spent' in held) throw new Error('The call was refused.');
-  expect(await spending.hold(site, limited)).toEqual({ spent: 'organization', retryAfterSeconds: 30 });
-  await spending.settle(site, held, 100);
+  const reservation = await spending.reserve(site, limited);
+  if ('spent' in reservation) throw new Error('The call was refused.');
+  expect(await spending.reserve(site, limited)).toEqual({ spent: 'organization', retryAfterSeconds: 30 });
+  await spending.settle(site, reservation, 100);
   const { rows } = await pool.query(
     `select extract(epoch from (now() at time zone 'utc')::date + 1 - now() at time zone 'utc')::float8 as left`,
   );
-  const refused = await spending.hold(site, limited);
+  const refused = await spending.reserve(site, limited);
   expect(refused).toEqual({ spent: 'organization', retryAfterSeconds: expect.closeTo(rows[0].left, -1) });
 });

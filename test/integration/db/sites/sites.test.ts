@@ -58,13 +58,13 @@ it('keeps an index request until the newest one is answered', async () => {
   await sites.requestIndex(site.id);
   expect((await sites.get(site.id))?.indexRequestedAt).toBeInstanceOf(Date);
   expect(await wantedBy(sites, 100)).toContain(site.id);
-  const first = await sites.beginIndexRun(site.id);
+  const first = await sites.startIndexRun(site.id);
   await sites.requestIndex(site.id);
   await sites.answerIndexRequest(site.id, first!);
   expect(await wantedBy(sites, 100)).toContain(site.id);
-  await sites.answerIndexRequest(site.id, (await sites.beginIndexRun(site.id))!);
+  await sites.answerIndexRequest(site.id, (await sites.startIndexRun(site.id))!);
   expect(await wantedBy(sites, 100)).not.toContain(site.id);
-  expect(await sites.beginIndexRun(site.id)).toBeNull();
+  expect(await sites.startIndexRun(site.id)).toBeNull();
 });
 
 it('requests an index for sites whose index has an older format', async () => {
@@ -102,7 +102,7 @@ it('records the failure of a request while it or a newer one waits, but not once
   const site = await seedSite(database.pool);
   const requested = async () => {
     await sites.requestIndex(site.id);
-    return (await sites.beginIndexRun(site.id))!;
+    return (await sites.startIndexRun(site.id))!;
   };
   const fail = (request: string, message: string) =>
     sites.recordIndexFailure(site.id, { request, category: 'site_unreadable', message });

@@ -128,7 +128,8 @@ describe('an overtaken attempt', () => {
     });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', steps: 2 });
-    // claims before the first call: the one that is overtaken, and those of the next, one of which finds the lease running
+    // claims before the first call: that of the overtaken attempt, and those of the next attempt, which first finds the
+    // lease taken
     expect(askedBefore.filter((count) => count === 0).length).toBeGreaterThan(1);
     expect(askedBefore.filter((count) => count > 0)).toEqual([1]);
     expect(model.requests).toHaveLength(2);

@@ -9,7 +9,7 @@ import { ofFile } from '../../../support/of-file.ts';
 const database = ofFile(createTestDatabase);
 afterEach(() => vi.unstubAllEnvs());
 
-/** After so many steps, the outputs of the first ones are masked. */
+/** Number of steps after which the outputs of the first ones are masked. */
 const steps = 15;
 
 it('masks outputs and leaves out tools that reasoning is bound to', { tags: 'slow' }, async () => {

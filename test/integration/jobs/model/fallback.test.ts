@@ -205,7 +205,7 @@ describe('a budget of a job with two models', () => {
       leases: {
         ...leases,
         begin(call) {
-          held.push(call.limit!.mostMicros);
+          held.push(call.limit!.maxMicros);
           return leases.begin(call);
         },
       },

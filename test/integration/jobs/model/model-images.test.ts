@@ -60,7 +60,7 @@ it('a model sees the images of prompts, messages and the repository', { tags: 's
   expect(record.turns[0]!.images).toMatchObject([{ name: 'screen.png' }]);
   const { rows } = await database.pool.query('select hash from job_images where job_id = $1', [jobId]);
   expect(rows).toHaveLength(2);
-  // neither history nor events hold a picture
+  // neither the history nor the events contain an image
   const kept = await database.pool.query(
     'select encode(history, $1) as text from job_histories union all select data::text from job_events',
     ['escape'],

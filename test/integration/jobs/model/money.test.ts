@@ -110,10 +110,10 @@ describe('a limit on money', () => {
       await database.pool.query('update jobs set organization_id = $1 where id = any($2)', [organizationId, ids]);
       const answers = createAnswerSpendingStore(database.pool);
       const site = await buildSite(database.pool, { organizationId });
-      const answer = { mostMicros: 9_000, lostMicros: 0, siteMicros: null, organizationMicros: budget };
-      const held = await answers.hold(site, answer);
-      if ('spent' in held) throw new Error('The answer was refused.');
-      await answers.settle(site, held, 4_000);
+      const answer = { maxMicros: 9_000, lostMicros: 0, siteMicros: null, organizationMicros: budget };
+      const reserved = await answers.reserve(site, answer);
+      if ('spent' in reserved) throw new Error('The answer was refused.');
+      await answers.settle(site, reserved, 4_000);
 
       await Promise.all(ids.map((id) => stack.worker.startJob(id)));
       const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
@@ -121,7 +121,7 @@ describe('a limit on money', () => {
       expect(jobs[0]!.message).toContain('DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY');
       const calls = Math.ceil((budget - 4_000) / callMicros);
       expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(calls * callMicros);
-      expect(await answers.hold(site, answer)).toMatchObject({ spent: 'organization' });
+      expect(await answers.reserve(site, answer)).toMatchObject({ spent: 'organization' });
     },
   );
 });

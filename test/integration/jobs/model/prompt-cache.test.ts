@@ -22,7 +22,7 @@ const vendors = {
     start: startGatewayServer,
   },
 };
-/** Files of 4 to 13 KB in folders, of which one has guidance of its own. */
+/** Files of 4 to 13 KB in folders, one of which has its own guidance. */
 const files = Object.fromEntries(
   Array.from({ length: 40 }, (_, index) => [
     `${index % 4}/${index}.txt`,

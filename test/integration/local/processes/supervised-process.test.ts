@@ -62,7 +62,7 @@ describe('a supervised process', () => {
   });
 
   it('restarts at once when it dies after a steady time', async () => {
-    const { lines, hooks } = record({ backOffMs: 600_000, longestBackOffMs: 600_000, steadyMs: 50 });
+    const { lines, hooks } = record({ backOffMs: 600_000, maxBackOffMs: 600_000, steadyMs: 50 });
     await using supervised = await superviseProcess(nodeSpec(staying), hooks);
     for (const restarts of [1, 2]) {
       await delay(60);

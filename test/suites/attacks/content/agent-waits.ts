@@ -84,7 +84,7 @@ function waitFor(question: string, choices: string[]) {
   return { for: 'answer' as const, turn: 1, question, choices, since: null, until: null, startedBy: null };
 }
 
-/** Whether a call puts its question, as far as the call alone decides. */
+/** Whether a call asks its question, as far as the call alone decides that. */
 function isPut(call: { name: string; input: unknown }): boolean {
   const toolCall = { toolCallId: 'c1', toolName: call.name, input: call.input };
   const result = { toolCallId: 'c1', toolName: call.name, output: '', isError: false };

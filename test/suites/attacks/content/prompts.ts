@@ -19,7 +19,7 @@ import type { Scene } from '../stage/scene.ts';
 import { callTool } from '../stage/call-tool.ts';
 import { signalAttacks } from '../sandbox/signals.ts';
 
-/** File names that read as something else. */
+/** File names that are displayed as something else. */
 const names: [string, string, string][] = [
   ['a name that runs backwards (U+202E)', 'invoice\u202Etxt.exe', '\u202E'],
   ['a name with an isolate (U+2066)', 'a\u2066b.md', '\u2066'],

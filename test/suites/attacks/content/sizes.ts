@@ -120,7 +120,7 @@ const bombs: Attack[] = [
   },
 ];
 
-/** A change whose list of paths is truncated before the relevant path. */
+/** A change whose list of paths is truncated before the path that matters. */
 const hiddenBehindMany: Attack = {
   class: 29,
   name: 'a workflow behind more changes than a list of them takes',

@@ -47,7 +47,7 @@ async function stateOf({ database }: ServiceStage, id: string): Promise<State> {
   return rows[0]!;
 }
 
-/** A service that begins a turn for whoever asks. */
+/** A service that starts a turn for any caller. */
 function carelessAct({ database }: ServiceStage, id: string): Act {
   return async (action) => {
     await database.pool.query(

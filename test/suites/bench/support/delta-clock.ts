@@ -30,8 +30,8 @@ interface Ticking {
 }
 
 /**
- * Calls back at a fixed interval, whatever the receiver does: what came due while the event loop was busy is delivered
- * at once, as a socket does it. One timer for all.
+ * Calls back at a fixed interval even if the receiver is slow: calls that came due while the event loop was busy are
+ * made at once, as with data on a socket. All receivers share one timer.
  */
 export function createDeltaClock() {
   /** By the millisecond in which they are due. */

@@ -34,7 +34,7 @@ export interface StreamLoadResult {
 /** The output of every n-th connection is read; of the others only the start and the end. */
 const readEvery = 4;
 const lastChunk = Buffer.from('0\r\n\r\n');
-const longestFailure = 1_000;
+const maxFailureLength = 1_000;
 
 /** Keeps this many streams open, each followed by the next, and measures them after the ramp-up. */
 export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult> {
@@ -61,7 +61,7 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
           isFirst = false;
           if (isMeasuring) firstBytes.push(now - sentAt);
           if (bytes.toString('latin1', 9, 12) !== '200') {
-            result.failure ??= bytes.toString('latin1', 0, longestFailure);
+            result.failure ??= bytes.toString('latin1', 0, maxFailureLength);
             return socket.destroy(); // counted when it has closed
           }
         }
@@ -94,13 +94,13 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
   }
 
   const pauseMs = (load.rampSeconds * 1_000) / load.streams;
-  const beganAt = sharedNowMs();
+  const startedAt = sharedNowMs();
   for (let slot = 0; slot < load.streams; slot += 1) {
-    const waitMs = beganAt + slot * pauseMs - sharedNowMs();
+    const waitMs = startedAt + slot * pauseMs - sharedNowMs();
     if (waitMs >= 1) await sleep(waitMs);
     runSlot(slot);
   }
-  const rest = beganAt + load.rampSeconds * 1_000 - sharedNowMs();
+  const rest = startedAt + load.rampSeconds * 1_000 - sharedNowMs();
   if (rest > 0) await sleep(rest);
   isMeasuring = true;
   const measuredFrom = sharedNowMs();

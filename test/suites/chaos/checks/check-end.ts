@@ -12,7 +12,7 @@ export async function checkEnd(run: JobRun, scene: Scene, temporal: TemporalName
   return [...checkExchanges(client.exchanges, faults), ...(await checkStores(run, scene, temporal))];
 }
 
-/** The same without the times at which the API answered: for faults that affect the API itself. */
+/** The same without the response times of the API, for faults that affect the API itself. */
 export async function checkStores(run: JobRun, scene: Scene, temporal: TemporalNamespace): Promise<string[]> {
   const { plans, client } = run;
   const found = [...client.violations];

@@ -13,7 +13,10 @@ export interface EndedTurn {
   hasFailed: boolean;
 }
 
-/** A job has ended when that is stored; its execution closes soon afterwards, or after a retry if its worker was killed. */
+/**
+ * A job has ended once its end is stored. Its execution closes soon afterwards, or after a retry if its worker was
+ * killed.
+ */
 const closedWithinMs = 90_000;
 const pollMs = 200;
 

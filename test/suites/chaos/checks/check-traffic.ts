@@ -106,8 +106,8 @@ const seenLateMs = 1_000;
 export function checkRepeats(repeated: RepeatedCall[], hitsOf: (job: number) => { atMs: number }[]): string[] {
   const ofJobs = Map.groupBy(repeated, ({ job }) => job);
   const unhit = [...ofJobs].flatMap(([index, own]) => {
-    const hits = new Set(hitsOf(index).toSorted((one, other) => one.atMs - other.atMs));
-    const inTurn = own.toSorted((one, other) => one.againMs - other.againMs);
+    const hits = new Set(hitsOf(index).toSorted((a, b) => a.atMs - b.atMs));
+    const inTurn = own.toSorted((a, b) => a.againMs - b.againMs);
     return inTurn.filter(({ atMs, againMs }) => {
       const hit = [...hits].find((one) => one.atMs >= atMs - seenLateMs && one.atMs <= againMs);
       return hit === undefined || !hits.delete(hit);

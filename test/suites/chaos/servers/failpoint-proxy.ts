@@ -20,7 +20,7 @@ const losses: Record<string, () => Error> = {
   activities: () => new Error('The activity was lost.'),
 };
 
-/** Functions that read no store and return at once: what they return is wrapped, not the functions. */
+/** Functions that do no I/O: their results are wrapped instead of the functions. */
 export const immediate = new Set([
   'forProject',
   'credential',

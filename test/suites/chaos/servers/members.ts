@@ -72,7 +72,7 @@ function createMember(
     resume: () => void (pid !== null && sendSignal(pid, 'SIGCONT')),
     hooks: {
       backOffMs: restartMs,
-      longestBackOffMs: restartMs,
+      maxBackOffMs: restartMs,
       onLine: notes.onLine,
       async onPid(now) {
         pid = now;

@@ -37,9 +37,9 @@ const cuts: readonly Cut[] = [
 ];
 
 /** A dead worker is noticed sooner than this: one that is cut off for longer is a zombie when it returns. */
-const longestMs = 10_000;
-/** A worker that has not continued by now, over connections that a router forgot, hangs. */
-export const longestSilenceMs = 120_000;
+const maxMs = 10_000;
+/** A worker that has not continued after this time, over connections that a router dropped, hangs. */
+export const maxSilenceMs = 120_000;
 const patienceMs = 4_000;
 const pollMs = 50;
 
@@ -72,7 +72,7 @@ export async function cutWires(options: CutOptions): Promise<CutJob[]> {
 }
 
 async function cutOnce(cut: Cut, { workers, ports, random, run, finder, moments }: CutOptions): Promise<CutJob[]> {
-  const lengthMs = random.between(500, longestMs);
+  const lengthMs = random.between(500, maxMs);
   const own = cut.target === null ? undefined : moments[cut.target];
   const victims = own === undefined ? [random.pick(workers)] : workers;
   if (own !== undefined) await Promise.race([random.pick(own)(), delay(patienceMs)]);
@@ -104,6 +104,6 @@ async function untilWentOn({ client }: JobRun, ids: string[]): Promise<void> {
   const steps = new Map(seen().map(({ id, details }) => [id, details.steps]));
   const waits = ({ id, status, details }: ReturnType<typeof seen>[number]) =>
     status === 'active' && details.steps < (steps.get(id) ?? 0) + 2;
-  const deadline = Date.now() + longestSilenceMs;
+  const deadline = Date.now() + maxSilenceMs;
   while (seen().some(waits) && Date.now() < deadline) await delay(pollMs);
 }

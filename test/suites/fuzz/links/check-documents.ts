@@ -5,7 +5,7 @@ import { brokenDocument, cleanDocument, deltasOf, known } from './documents.ts';
 import { addressesIn, normal, readers } from './readers.ts';
 
 const allowed = new Set([...known.values()].map(normal));
-const mostShown = 20;
+const maxShown = 20;
 
 /** Documents of a seed, by their numbers. */
 export interface DocumentRange {
@@ -25,14 +25,14 @@ export function written(deltas: string[]): string {
   return [...deltas.map((delta) => checker.push(delta)), checker.flush()].map(({ text }) => text).join('');
 }
 
-/** Addresses that some reader finds in what left, and that may not be there. */
+/** Forbidden addresses that some Markdown reader finds in the published text. */
 export function leaks(text: string): string[] {
   return readers.flatMap(({ name, render }) =>
     [...addressesIn(render(text))].filter((one) => !allowed.has(one)).map((one) => `${name}: ${one}`),
   );
 }
 
-/** Readers for which a document with known addresses only does not lead to the same ones any more. */
+/** Markdown readers that no longer find the same addresses in a document with known addresses only. */
 function losses(before: string, after: string): string[] {
   return readers.flatMap(({ name, render }) => {
     const meant = [...addressesIn(render(before))].map((one) => normal(known.get(one) ?? one)).toSorted();
@@ -42,13 +42,13 @@ function losses(before: string, after: string): string[] {
 }
 
 /**
- * Sends generated documents through the link checker and reads what left with every reader. `broken` documents may lead to
- * known addresses only; `clean` ones must lead where they led before. Answers what went wrong.
+ * Sends generated documents through the link checker and reads the result with every Markdown reader. `broken`
+ * documents may lead to known addresses only; `clean` ones must still lead to the same addresses. Returns the problems.
  */
 export function checkDocuments({ first, count, seed }: DocumentRange): string[] {
   const problems: string[] = [];
   const random = createRandom(seed);
-  for (let number = first; number < first + count && problems.length < mostShown; number += 1) {
+  for (let number = first; number < first + count && problems.length < maxShown; number += 1) {
     const own = random.fork(number);
     const isClean = number % 4 === 3;
     const document = isClean ? cleanDocument(own) : brokenDocument(own);

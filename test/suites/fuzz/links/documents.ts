@@ -1,6 +1,6 @@
 import type { Random } from '../../chaos/plans/random.ts';
 
-/** The addresses that may leave, as an answer names them and as they are written. */
+/** The addresses that may be published, as an answer names them and as they are written. */
 export const known = new Map([
   ['/a', 'https://docs.example.com/a'],
   ['/guides/b#c', 'https://docs.example.com/guides/b#c'],

@@ -5,8 +5,9 @@ import type { DocumentRange } from './check-documents.ts';
 const documentsOfARange = 500;
 
 /**
- * Checks generated answers of the assistant on all cores: what leaves of a broken document leads to known addresses only, whoever
- * reads it, and a document with known addresses keeps them. Prints its figures; answers how much was wrong.
+ * Checks generated answers of the assistant on all cores. The published text of a broken document leads to known
+ * addresses only, in every Markdown reader, and a document with known addresses keeps them. Prints its figures and
+ * returns the number of problems.
  */
 export async function runLinkFuzz({ count, seed }: { count: number; seed: number }): Promise<number> {
   console.log(`fuzz: documents: ${count}, seed: ${seed}`);

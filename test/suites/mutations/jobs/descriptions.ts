@@ -15,7 +15,7 @@ export const descriptionMutations: Mutation[] = [
   },
   {
     name: "the image of another product's file ends a job",
-    file: 'activities/environment/provide-place.ts',
+    file: 'activities/environment/base-images.ts',
     find: 'if (isOwn || image === null || !(error instanceof ImageError)) throw error;',
     replace: 'throw error;',
     ...borrowed,
@@ -23,8 +23,8 @@ export const descriptionMutations: Mutation[] = [
   {
     name: 'a setup that runs once more looks for an image that the job goes on without',
     file: 'activities/environment/environments.ts',
-    find: 'place: turn.environment,',
-    replace: 'place: { image: again.description.environment.image ?? null, packages: [] },',
+    find: 'baseImage: turn.environment,',
+    replace: 'baseImage: { image: again.description.environment.image ?? null, packages: [] },',
     ...borrowed,
   },
   {

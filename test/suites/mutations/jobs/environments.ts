@@ -46,8 +46,8 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'a suspended worker starts a setup that another has finished',
     file: 'activities/environment/provide-layer.ts',
-    find: 'checkHeld(await layers.start(id, holdMs, notice));',
-    replace: 'await layers.start(id, holdMs, notice);',
+    find: 'checkLease(await layers.start(id, leaseMs, notice));',
+    replace: 'await layers.start(id, leaseMs, notice);',
     ...layers,
   },
   {
@@ -60,15 +60,15 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'each job that waits for a setup that fails runs it again',
     file: 'activities/environment/provide-layer.ts',
-    find: 'Math.max(rememberMs, performance.now() - beganAt)',
-    replace: 'Math.min(rememberMs, performance.now() - beganAt)',
+    find: 'Math.max(rememberMs, performance.now() - startedAt)',
+    replace: 'Math.min(rememberMs, performance.now() - startedAt)',
     ...layers,
   },
   {
     name: 'a job waits for the setup of a later one, although its own has failed',
     file: 'db/for-worker/environment-layers.ts',
-    find: '[id, projectId, key, holdMs, failedAt, failure]',
-    replace: '[id, projectId, key, holdMs, null, failure]',
+    find: '[id, projectId, key, leaseMs, failedAt, failure]',
+    replace: '[id, projectId, key, leaseMs, null, failure]',
     ...layers,
   },
   {
@@ -172,7 +172,7 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'layers fill the disk of a worker',
     file: 'activities/environment/layer-files.ts',
-    find: 'if (bytes <= mostBytes || ',
+    find: 'if (bytes <= maxBytes || ',
     replace: 'if (bytes > 0 || ',
     ...eviction,
   },
@@ -193,7 +193,7 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'a project exceeds the limits of the operator',
     file: 'activities/environment/environment-settings.ts',
-    find: 'return Math.min(wanted, most);',
+    find: 'return Math.min(wanted, max);',
     replace: 'return wanted;',
     ...settings,
   },

@@ -57,15 +57,15 @@ export const guidanceMutations: Mutation[] = [
   {
     name: 'a file of guidance has no limit',
     file: 'activities/model/read-beginning.ts',
-    find: 'maxBytes: most + longestSecret });',
+    find: 'maxBytes: max + maxSecretLength });',
     replace: 'maxBytes: 1_000_000 });\n  if (file !== null) return maskSecrets(file.toString());',
     ...guidance,
   },
   {
     name: 'a branch or file whose name is a secret is suggested',
     file: 'activities/job/workspace.ts',
-    find: 'name.length <= longestName && redact(name) === name',
-    replace: 'name.length <= longestName',
+    find: 'name.length <= maxNameLength && redact(name) === name',
+    replace: 'name.length <= maxNameLength',
     project: 'integration',
     tests: ['jobs/repository-names'],
   },

@@ -60,8 +60,8 @@ export const imageMutations: Mutation[] = [
   {
     name: 'links of an image may lead in a circle',
     file: 'activities/images/root-folder.ts',
-    find: 'if (links > mostLinks) throw',
-    replace: 'if (links > 200 * mostLinks) return null;\n        if (links < 0) throw',
+    find: 'if (links > maxLinks) throw',
+    replace: 'if (links > 200 * maxLinks) return null;\n        if (links < 0) throw',
     ...images,
   },
   {

@@ -130,8 +130,8 @@ export const moneyMutations: Mutation[] = [
   {
     name: 'a fallback that is dearer is not covered by the reservation',
     file: 'activities/model/spending.ts',
-    find: '...job.models.map((model) => mostCostOf({ ...job, model }, characters))',
-    replace: 'mostCostOf(job, characters)',
+    find: '...job.models.map((model) => maxCostOf({ ...job, model }, characters))',
+    replace: 'maxCostOf(job, characters)',
     ...fallback,
   },
   {

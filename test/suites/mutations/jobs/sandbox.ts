@@ -46,7 +46,7 @@ export const sandboxMutations: Mutation[] = [
   {
     name: 'the working copy of a job has no disk of its own',
     file: 'activities/workspaces/job-tree.ts',
-    find: 'await deps.disks?.provide(job, size, mostBytes);',
+    find: 'await deps.disks?.provide(job, size, maxBytes);',
     replace: 'void size;',
     ...disks,
   },
@@ -81,15 +81,15 @@ export const sandboxMutations: Mutation[] = [
   {
     name: 'the disk of a job is larger than the limit of its environment',
     file: 'activities/workspaces/job-disks.ts',
-    find: 'Math.min(growthBytes, (mostBytes ?? Infinity) - needed)',
+    find: 'Math.min(growthBytes, (maxBytes ?? Infinity) - needed)',
     replace: 'growthBytes',
     ...disks,
   },
   {
     name: 'the disk of a job does not know the limit of its environment',
     file: 'activities/environment/environments.ts',
-    find: 'mostBytes: environment.limits?.totalBytes',
-    replace: 'mostBytes: null',
+    find: 'maxBytes: environment.limits?.totalBytes',
+    replace: 'maxBytes: null',
     ...disks,
   },
   {
@@ -102,7 +102,7 @@ export const sandboxMutations: Mutation[] = [
   {
     name: 'a working copy whose disk is gone counts as ready',
     file: 'activities/workspaces/job-tree.ts',
-    find: 'present === wanted && (deps.disks === null || (await deps.disks.holds(job, mostBytes)))',
+    find: 'present === wanted && (deps.disks === null || (await deps.disks.holds(job, maxBytes)))',
     replace: 'present === wanted',
     ...disks,
   },

@@ -25,7 +25,7 @@ export const toolMutations: Mutation[] = [
   {
     name: 'the name of a commit is passed to git as it is',
     file: 'activities/tools/history/history-tools.ts',
-    find: "if (name !== '' && parsed.ok && generations <= mostGenerations) return { name, generations };",
+    find: "if (name !== '' && parsed.ok && generations <= maxGenerations) return { name, generations };",
     replace: 'return { name: text, generations };',
     ...history,
   },
@@ -174,7 +174,7 @@ export const toolMutations: Mutation[] = [
   {
     name: 'a page expands without a limit',
     file: 'activities/network/response-body.ts',
-    find: 'if (size > mostBytes) throw',
+    find: 'if (size > maxBytes) throw',
     replace: 'if (size > 250e6) throw',
     ...pages,
   },
@@ -195,7 +195,7 @@ export const toolMutations: Mutation[] = [
   {
     name: 'HTML is parsed however deep it is nested',
     file: 'search/read/formats/html.ts',
-    find: 'if (mostOpenIn(text) > mostOpen) return null;\n  const root = fromHtml(text);\n  const title = wordsOf',
+    find: 'if (maxOpenIn(text) > maxOpen) return null;\n  const root = fromHtml(text);\n  const title = wordsOf',
     replace: 'const root = fromHtml(text);\n  const title = wordsOf',
     ...pages,
   },
@@ -218,7 +218,7 @@ export const toolMutations: Mutation[] = [
   {
     name: 'an image may have any number of pixels',
     file: 'lib/images/image.ts',
-    find: 'if (width > longestSide || height > longestSide || width * height > mostPixels)',
+    find: 'if (width > maxSidePixels || height > maxSidePixels || width * height > maxPixels)',
     replace: 'if (width > 1e9)',
     ...pictures,
   },
@@ -240,7 +240,7 @@ export const toolMutations: Mutation[] = [
   {
     name: 'a job has any number of images',
     file: 'db/jobs/job-images.ts',
-    find: 'if (count > mostJobImages || bytes > mostJobImageBytes)',
+    find: 'if (count > maxJobImages || bytes > maxJobImageBytes)',
     replace: 'if (count > 1e6)',
     ...storedImages,
   },

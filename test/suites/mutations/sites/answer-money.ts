@@ -8,7 +8,7 @@ export const answerMoneyMutations: Mutation[] = [
   {
     name: "a site's budget is exceeded by one call",
     file: 'db/sites/answer-spending.ts',
-    find: 'ofSite.spent + mostMicros > siteMicros',
+    find: 'ofSite.spent + maxMicros > siteMicros',
     replace: 'ofSite.spent >= siteMicros',
     ...money,
   },
@@ -22,8 +22,8 @@ export const answerMoneyMutations: Mutation[] = [
   {
     name: 'the model answers although the budget of its site is spent',
     file: 'api/assistant/answer-budget.ts',
-    find: "if (held.spent === 'site') return extract;",
-    replace: "if (held.spent === 'site') return call;",
+    find: "if (reservation.spent === 'site') return extract;",
+    replace: "if (reservation.spent === 'site') return call;",
     ...money,
   },
   {
@@ -43,7 +43,7 @@ export const answerMoneyMutations: Mutation[] = [
   {
     name: 'a query that breaks off counts at its highest possible cost',
     file: 'api/assistant/retrieval/rewrite-query.ts',
-    find: 'costMicros = await held.settle(lostTokens(error, { sentCharacters, receivedCharacters: 0 }));',
+    find: 'costMicros = await reserved.settle(lostTokens(error, { sentCharacters, receivedCharacters: 0 }));',
     replace: 'lostTokens(error, { sentCharacters, receivedCharacters: 0 });',
     ...rewritingBudget,
   },
@@ -57,8 +57,8 @@ export const answerMoneyMutations: Mutation[] = [
   {
     name: 'a query is written although the budget of its site is spent',
     file: 'api/assistant/retrieval/rewrite-query.ts',
-    find: 'if (held === null || held.model !== model) return',
-    replace: 'if (held === null) return',
+    find: 'if (reserved === null || reserved.model !== model) return',
+    replace: 'if (reserved === null) return',
     ...rewritingBudget,
   },
   {

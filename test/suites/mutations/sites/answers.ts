@@ -99,7 +99,7 @@ export const answerMutations: Mutation[] = [
   {
     name: 'a reranking model is sent passages of any length',
     file: 'api/assistant/retrieval/rerank-passages.ts',
-    find: ".join('\\n').slice(0, longestPassage);",
+    find: ".join('\\n').slice(0, maxPassageLength);",
     replace: ".join('\\n');",
     ...reranking,
   },
@@ -120,7 +120,7 @@ export const answerMutations: Mutation[] = [
   {
     name: 'a question refers to the whole conversation',
     file: 'search/query/referred-texts.ts',
-    find: 'if (referred.length === mostTexts || ',
+    find: 'if (referred.length === maxTexts || ',
     replace: 'if (',
     ...referred,
   },
@@ -141,8 +141,8 @@ export const answerMutations: Mutation[] = [
   {
     name: 'a question waits for its query as long as it takes',
     file: 'api/assistant/retrieval/rewrite-query.ts',
-    find: "instead: 'searching without it', patienceMs });",
-    replace: "instead: 'searching without it', patienceMs: 600_000 });",
+    find: "instead: 'searching without it', timeoutMs });",
+    replace: "instead: 'searching without it', timeoutMs: 600_000 });",
     ...rewriting,
   },
   {
@@ -232,7 +232,7 @@ export const answerMutations: Mutation[] = [
   {
     name: 'a sentence without a source is given a passage that says something else',
     file: 'api/assistant/citations/cited-passages.ts',
-    find: 'paths.length === 0 && best.share < fewestWithoutLink',
+    find: 'paths.length === 0 && best.share < minShareWithoutLink',
     replace: 'false',
     ...cited,
   },

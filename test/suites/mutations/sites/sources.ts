@@ -177,7 +177,7 @@ export const sourceMutations: Mutation[] = [
   {
     name: 'a crawl ignores the delay that robots.txt asks for',
     file: 'activities/sites/website/robots.ts',
-    find: 'client.slowDown(Math.min(delaySeconds * 1_000, longestDelayMs));',
+    find: 'client.slowDown(Math.min(delaySeconds * 1_000, maxDelayMs));',
     replace: 'client.slowDown(0);',
     ...politeCrawl,
   },

@@ -11,6 +11,6 @@ it('shows no part of a secret that a guidance file is cut in', async () => {
       readFile: async ({ maxBytes }: { maxBytes: number }) => Buffer.from(text).subarray(0, maxBytes),
     };
     const deps = { workspaces, maskSecrets: createKnownScrubber([secret]) };
-    return (await readBeginning(deps, { access, commit: 'c', path: 'AGENTS.md', most: 1_024 })) ?? '';
+    return (await readBeginning(deps, { access, commit: 'c', path: 'AGENTS.md', max: 1_024 })) ?? '';
   });
 });

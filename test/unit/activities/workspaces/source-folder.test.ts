@@ -175,12 +175,12 @@ describe('readGitFolder', () => {
   });
 
   it('refuses more pages than allowed, and parses a long list in slices that block the event loop only briefly', async () => {
-    const holds: number[] = [];
-    using _ = watchEventLoop({ heldMs: 120, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
+    const blocks: number[] = [];
+    using _ = watchEventLoop({ blockedMs: 120, onBlocked: ({ cpuMs }) => blocks.push(cpuMs) });
     await expect(readAll(listing(listOf(50_001, '.md')))).rejects.toThrow('more than 50000 pages');
     expect(await readAll(listing(listOf(400_000, '.c')))).toEqual([]);
     await nextLook(60);
-    expect(holds).toEqual([]);
+    expect(blocks).toEqual([]);
   });
 
   it('reads many large pages in several calls', async () => {

@@ -53,7 +53,7 @@ it('blocks an address no longer than it was told', async () => {
 });
 
 it('asks a model again that has failed', async () => {
-  const deps = { log: pino({ level: 'silent' }), name: 'embedding', instead: 'searching by words', patienceMs: 60_000 };
+  const deps = { log: pino({ level: 'silent' }), name: 'embedding', instead: 'searching by words', timeoutMs: 60_000 };
   const model = createOptionalModel(deps);
   const { signal } = new AbortController();
   expect(await model.ask(() => Promise.reject(new Error('down')), signal)).toBeNull();

@@ -43,7 +43,7 @@ function modelOf(
 
 /** Steps of the model; `held` gets the characters of each prompt, and `settled` the usage of each. */
 const stepsOf = (model: LanguageModelV4, held: number[] = [], settled: PricedUsage[] = []) => ({
-  async holdCall(characters: number) {
+  async reserveCall(characters: number) {
     held.push(characters);
     return { model, maxOutputTokens: null, settle: async (used: PricedUsage) => void settled.push(used) };
   },
@@ -77,7 +77,7 @@ async function run(
       maxSteps: 3,
       stalledMs,
       startMs,
-      longestText: 1_000,
+      maxTextLength: 1_000,
       signal,
       ...stepsOf(model, held, settled),
     },
@@ -253,7 +253,7 @@ describe('generate', () => {
         maxSteps: 3,
         stalledMs: 500,
         startMs: 500,
-        longestText: 1_000,
+        maxTextLength: 1_000,
         signal: new AbortController().signal,
         ...stepsOf(model),
       },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeImage, mostImageBytes, readImage } from '../../../../lib/images/image.ts';
+import { describeImage, maxImageBytes, readImage } from '../../../../lib/images/image.ts';
 import { gif, jpeg, pngChunk, pngOf, webp, webpLossless } from '../../../support/sandbox/images.ts';
 import { fc, propertyRuns } from '../../../support/properties.ts';
 
@@ -66,7 +66,7 @@ it.each<[string, Buffer, RegExp]>([
   ['a PNG without data', Buffer.concat([png.subarray(0, 33), pngChunk('IEND', Buffer.alloc(0))]), /damaged/],
   ['a GIF whose frame is beyond its screen', Buffer.from(gif).fill(0xff, 24, 26), /damaged/],
   ['a GIF that is too wide', wide, /larger/],
-  ['too many bytes', Buffer.concat([png, Buffer.alloc(mostImageBytes)]), /more than 3.5 MB/],
+  ['too many bytes', Buffer.concat([png, Buffer.alloc(maxImageBytes)]), /more than 3.5 MB/],
 ])('refuses %s', (_what, bytes, problem) => {
   expect(readImage(bytes)).toMatchObject({ problem: expect.stringMatching(problem) });
 });

@@ -59,8 +59,8 @@ it.each([
   ['a.test:443', 'a.test', 'a.test:443'],
   ['a.test:8443', 'a.test', ''],
   ['*.example.com:443', 'docs.example.com', 'docs.example.com:443'],
-])('%s within %s is %s', (one, other, common) => {
-  expect(commonHosts(hostsOf(one), hostsOf(other))).toEqual(hostsOf(common));
+])('%s within %s is %s', (a, b, common) => {
+  expect(commonHosts(hostsOf(a), hostsOf(b))).toEqual(hostsOf(common));
 });
 
 it('two lists allow together what each of them allows', () => {
@@ -72,8 +72,8 @@ it('two lists allow together what each of them allows', () => {
   const url = fc.tuple(fc.constantFrom('http://', 'https://'), name, port).map((parts) => new URL(parts.join('')));
   const hosts = fc.array(host, { maxLength: 5 });
   fc.assert(
-    fc.property(hosts, hosts, url, (one, other, at) => {
-      expect(isFetchHost(commonHosts(one, other), at)).toBe(isFetchHost(one, at) && isFetchHost(other, at));
+    fc.property(hosts, hosts, url, (a, b, at) => {
+      expect(isFetchHost(commonHosts(a, b), at)).toBe(isFetchHost(a, at) && isFetchHost(b, at));
     }),
     { numRuns: propertyRuns(20_000) },
   );

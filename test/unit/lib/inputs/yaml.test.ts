@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readYaml } from '../../../../lib/inputs/yaml.ts';
 
-const read = (text: string) => readYaml(text, { mostAliases: 10 });
+const read = (text: string) => readYaml(text, { maxAliases: 10 });
 const nested = (open: string, close: string, times: number) => `${open.repeat(times)}a${close.repeat(times)}`;
 
 it.each([
@@ -32,8 +32,8 @@ it('reads values, aliases and 20,000 keys', () => {
 });
 
 it('refuses aliases where they are not allowed, and lets keys be repeated that may be', () => {
-  expect(() => readYaml('a: &x 1\nb: *x', { mostAliases: 0 })).toThrow('has an alias (*name), which is not supported');
+  expect(() => readYaml('a: &x 1\nb: *x', { maxAliases: 0 })).toThrow('has an alias (*name), which is not supported');
   const onceOf = (key: unknown) => (key === 'a' || key === 'A' ? 'a' : undefined);
-  expect(readYaml('b: 1\nb: 2\na: 3', { mostAliases: 0, onceOf })).toEqual({ b: 2, a: 3 });
-  expect(() => readYaml('A: 1\na: 2', { mostAliases: 0, onceOf })).toThrow('has the key "a" twice');
+  expect(readYaml('b: 1\nb: 2\na: 3', { maxAliases: 0, onceOf })).toEqual({ b: 2, a: 3 });
+  expect(() => readYaml('A: 1\na: 2', { maxAliases: 0, onceOf })).toThrow('has the key "a" twice');
 });

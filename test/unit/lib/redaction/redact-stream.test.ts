@@ -14,7 +14,7 @@ function shown(pieces: string[]): string {
 
 /** The text split at the given positions. */
 function cutAt(text: string, places: number[]): string[] {
-  const ends = [...new Set(places.map((place) => place % (text.length + 1)))].sort((one, other) => one - other);
+  const ends = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
   return [0, ...ends].map((begin, index) => text.slice(begin, ends[index] ?? text.length));
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ThreadQueueError } from '../../../../lib/threads/fair-line.ts';
+import { ThreadQueueError } from '../../../../lib/threads/fair-queue.ts';
 import { createThreadQueue } from '../../../../lib/threads/thread-queue.ts';
 import { watchEventLoop } from '../../../../lib/threads/watch-event-loop.ts';
 
@@ -51,11 +51,11 @@ it('ends a task at its deadline, rethrows its error, and continues with the next
 });
 
 it('keeps the event loop free; the same work outside a thread blocks it', async () => {
-  const holds: number[] = [];
-  using _ = watchEventLoop({ heldMs: 60, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
+  const blocks: number[] = [];
+  using _ = watchEventLoop({ blockedMs: 60, onBlocked: ({ cpuMs }) => blocks.push(cpuMs) });
   await createThreadQueue(limits).run({ organizationId, script: burn, data: 90 });
-  expect(holds).toEqual([]);
+  expect(blocks).toEqual([]);
   const burnt = process.threadCpuUsage();
   while (process.threadCpuUsage(burnt).user < 80_000);
-  await expect.poll(() => holds.length).toBe(1);
+  await expect.poll(() => blocks.length).toBe(1);
 });

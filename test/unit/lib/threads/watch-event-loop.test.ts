@@ -24,20 +24,20 @@ function startLoad(): Disposable {
 
 /** The reports for tasks of this length, each started at a different moment between two checks. */
 async function holdsOf(ms: number, count: number): Promise<number[]> {
-  const holds: number[] = [];
-  using _ = watchEventLoop({ heldMs: 50, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
+  const blocks: number[] = [];
+  using _ = watchEventLoop({ blockedMs: 50, onBlocked: ({ cpuMs }) => blocks.push(cpuMs) });
   for (let task = 0; task < count; task += 1) {
     await wait(12 + task);
     burn(ms);
   }
   await wait(30);
-  return holds;
+  return blocks;
 }
 
 it('detects each block of 60 ms, whenever it starts', async () => {
-  const holds = await holdsOf(60, 6);
-  expect(holds).toHaveLength(6);
-  for (const cpuMs of holds) expect(cpuMs).toBeGreaterThan(59);
+  const blocks = await holdsOf(60, 6);
+  expect(blocks).toHaveLength(6);
+  for (const cpuMs of blocks) expect(cpuMs).toBeGreaterThan(59);
 });
 
 // costly, because it keeps every processor busy

@@ -12,7 +12,7 @@ const folder = temporaryDirectory();
 const model = 'compatible/embed';
 let files = 0;
 
-/** Subjects stand for meanings: a text about one has a vector along its axis. */
+/** Each subject stands for a meaning: a text about it has a vector along the subject's axis. */
 const subjects = ['heron', 'crane', 'stork', 'ibis'];
 const vectorOf = (text: string) => [...subjects.map((subject) => (text.includes(subject) ? 1 : 0)), 0.1];
 

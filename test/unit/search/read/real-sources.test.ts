@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readPages } from '../../../../search/read/read-pages.ts';
 import { fileOf } from '../build.ts';
 
-/** What real documentation repositories do that the manuals of their tools do not mention. */
+/** Features that real documentation repositories use and the manuals of their tools do not mention. */
 async function read(files: Record<string, string>) {
   const pages = await readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
   return Object.fromEntries(pages.map((page) => [page.path, page]));

@@ -41,7 +41,7 @@ it('gives the pages of Starlight the versions of starlight-versions, each with i
     'src/content/docs/0.9/a.md': '---\nslug: 0.9/a\n---\n# A',
   };
   const pages = (await readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)))).toSorted(
-    (one, other) => (one.order ?? Infinity) - (other.order ?? Infinity) || (one.path < other.path ? -1 : 1),
+    (a, b) => (a.order ?? Infinity) - (b.order ?? Infinity) || (a.path < b.path ? -1 : 1),
   );
   expect(pages.map(({ path, metadata }) => [path, metadata.version, metadata.language, metadata.groups?.[0]])).toEqual([
     ['b', 'v2', 'en', undefined],

@@ -48,7 +48,7 @@ it('needs nothing but a database', () => {
         hosts: [],
         jobDiskBytes: null,
       },
-      layerBounds: { mostLayers: 5, mostBytes: 10e9 },
+      layerBounds: { maxLayers: 5, maxBytes: 10e9 },
       machineBytes: 20e9,
     },
     extraAuthorities: null,

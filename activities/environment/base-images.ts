@@ -4,15 +4,14 @@ import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { remember } from '../../lib/remember.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { ImageError } from '../images/image-error.ts';
-import { imageRootOf, type CommandPlace, type Commands } from '../tools/commands.ts';
+import { imageRootOf, type BaseImage, type Commands } from '../tools/commands.ts';
 import { openOutputLog } from '../tools/output-log.ts';
 import { isSetupFailure, setupFailed, type Description } from './describe-environment.ts';
 import type { EnvironmentCeilings, EnvironmentSettings } from './environment-settings.ts';
 import { hasNoManager, installPackages } from './install-packages.ts';
-import type { PreparedEnvironment } from './prepared-environment.ts';
 import { failSetup, skipMinutes, skippedText } from './run-setup.ts';
 
-export interface PlaceDeps {
+export interface BaseImageDeps {
   commands: Commands;
   ceilings: EnvironmentCeilings;
   events: Pick<WorkerEventStore, 'appendOutput' | 'removeOutput'>;
@@ -31,21 +30,18 @@ interface Described {
   settings: EnvironmentSettings;
 }
 
-/** The image of an environment with its packages. */
-type Place = Pick<PreparedEnvironment, 'image' | 'packages'>;
-
-/** Provides what the commands of environments find installed before their setup. */
-export interface Places {
+/** Provides the image that an environment's setup and commands start from, with its system packages. */
+export interface BaseImages {
   /**
    * Returns the image and the packages of an environment, once they are on this worker, with the time that packages took.
    * Without those that a file of another product names, the job continues.
    */
-  decide(turn: Turn, described: Described): Promise<{ place: Place; spentMs: number }>;
+  decide(turn: Turn, described: Described): Promise<{ baseImage: BaseImage; spentMs: number }>;
   /** Installs the packages of a turn again where this worker lacks them, and returns the time that it took. */
-  restore(turn: Turn, place: CommandPlace, describe: () => Promise<Described>): Promise<number>;
+  restore(turn: Turn, baseImage: BaseImage, describe: () => Promise<Described>): Promise<number>;
 }
 
-export function createPlaces({ commands, ceilings, events, secrets, notify }: PlaceDeps): Places {
+export function createBaseImages({ commands, ceilings, events, secrets, notify }: BaseImageDeps): BaseImages {
   const { sandbox, images = null } = commands ?? { sandbox: null };
   /** Installations for files of other products that failed. */
   const failures = new Map<string, { failure: string; atMs: number }>();
@@ -67,7 +63,7 @@ export function createPlaces({ commands, ceilings, events, secrets, notify }: Pl
     }
   }
 
-  const restore: Places['restore'] = async ({ ref, signal }, { image, packages }, describe) => {
+  const restore: BaseImages['restore'] = async ({ ref, signal }, { image, packages }, describe) => {
     if (packages.length === 0) return 0;
     const root = await imageRootOf(images, image, signal);
     if (images !== null && root !== null && (await images.extended(root, packages)) !== null) return 0;
@@ -80,7 +76,7 @@ export function createPlaces({ commands, ceilings, events, secrets, notify }: Pl
       throw setupFailed(
         `${subject} needs a network. List the hosts that the image gets packages from, such as deb.debian.org, in DOCKET_RUN_HOSTS of the worker, and in hosts.setup.`,
       );
-    const beganAt = performance.now();
+    const startedAt = performance.now();
     await images.extend(root, packages, {
       signal,
       async install(tree, { addedBytes, totalBytes }) {
@@ -114,22 +110,22 @@ export function createPlaces({ commands, ceilings, events, secrets, notify }: Pl
         await notify(ref, `${subject} succeeded in ${took} s. The image with them is kept for further jobs.`);
       },
     });
-    return performance.now() - beganAt;
+    return performance.now() - startedAt;
   };
 
-  const decide: Places['decide'] = async (turn, described) => {
+  const decide: BaseImages['decide'] = async (turn, described) => {
     const { environment, name, isOwn } = described.description;
     const image = await imageOf(turn, described.description);
-    const without = { place: { image, packages: [] }, spentMs: 0 };
+    const without = { baseImage: { image, packages: [] }, spentMs: 0 };
     // packages are for the image that they are named with
     if (environment.packages === undefined || image !== (environment.image ?? null)) return without;
-    const place = { image, packages: environment.packages };
+    const baseImage = { image, packages: environment.packages };
     const continueWithout = async () => {
       await notify(turn.ref, `The job continues without the packages of ${name}.`);
       return without;
     };
     const { hosts, seconds } = described.settings.setup;
-    const key = JSON.stringify([turn.job.projectId, place, hosts, seconds]);
+    const key = JSON.stringify([turn.job.projectId, baseImage, hosts, seconds]);
     const earlier = isOwn ? undefined : failures.get(key);
     const agoMs = performance.now() - (earlier?.atMs ?? 0);
     if (earlier !== undefined && agoMs < skipMinutes * 60_000) {
@@ -138,7 +134,7 @@ export function createPlaces({ commands, ceilings, events, secrets, notify }: Pl
       return continueWithout();
     }
     try {
-      return { place, spentMs: await restore(turn, place, () => Promise.resolve(described)) };
+      return { baseImage, spentMs: await restore(turn, baseImage, () => Promise.resolve(described)) };
     } catch (error) {
       if (isOwn || !isSetupFailure(error)) throw error;
       remember(failures, key, { failure: error.message, atMs: performance.now() });

@@ -1,14 +1,14 @@
-import { createFairLine } from './fair-line.ts';
+import { createFairQueue } from './fair-queue.ts';
 
-/** Runs some tasks at once; the others wait in a fair line. */
-export function createTurns(atOnce: number, waiting = Infinity) {
-  const line = createFairLine<PromiseWithResolvers<void> & { holder: string }>(waiting);
+/** Limits how many tasks run at once; the others wait in a fair queue. */
+export function createFairSemaphore(atOnce: number, waiting = Infinity) {
+  const queue = createFairQueue<PromiseWithResolvers<void> & { holder: string }>(waiting);
   let running = 0;
 
   function wait(holder: string): Promise<void> {
-    const turn = { ...Promise.withResolvers<void>(), holder };
-    line.add(turn);
-    return turn.promise;
+    const waiter = { ...Promise.withResolvers<void>(), holder };
+    queue.add(waiter);
+    return waiter.promise;
   }
 
   return {
@@ -20,7 +20,7 @@ export function createTurns(atOnce: number, waiting = Infinity) {
       try {
         return await task();
       } finally {
-        const next = line.take();
+        const next = queue.take();
         if (next === undefined) running -= 1;
         else next.resolve();
       }

@@ -1,10 +1,10 @@
 /** Reports whether the database holds work of one kind. */
 export type IsDue = () => Promise<boolean>;
 
-export interface SharedLooks<Kind extends string> {
+export interface DuePollDeps<Kind extends string> {
   /** Returns which kinds of work are due, by one query. */
-  look(): Promise<Record<Kind, boolean>>;
-  /** Reports that new work would be announced, and that none has been lately. */
+  poll(): Promise<Record<Kind, boolean>>;
+  /** Reports whether notices of new work arrive, and none has arrived lately. */
   isQuiet(): boolean;
 }
 
@@ -14,16 +14,16 @@ const quietEveryMs = 5_000;
 const busyMs = 15_000;
 
 /**
- * Lets the chores of a process share one look at the database per second, and one per five seconds while it is quiet,
- * because an idle process would otherwise ask for each kind of work several times a second.
+ * Lets the chores of a process share one query for due work per second, and one per five seconds while it is quiet: an
+ * idle process would otherwise send several queries a second, one for each kind of work.
  */
-export function shareLooks<Kind extends string>({ look, isQuiet }: SharedLooks<Kind>): (kind: Kind) => IsDue {
+export function createDuePoll<Kind extends string>({ poll, isQuiet }: DuePollDeps<Kind>): (kind: Kind) => IsDue {
   let newest: { at: number; found: Promise<Record<Kind, boolean>> } | null = null;
   let busyAt = -Infinity;
 
-  async function lookNow(): Promise<Record<Kind, boolean>> {
+  async function pollNow(): Promise<Record<Kind, boolean>> {
     try {
-      const found = await look();
+      const found = await poll();
       if (Object.values(found).includes(true)) busyAt = performance.now();
       return found;
     } catch (error) {
@@ -35,7 +35,7 @@ export function shareLooks<Kind extends string>({ look, isQuiet }: SharedLooks<K
   return (kind) => async () => {
     const now = performance.now();
     const restMs = isQuiet() && now - busyAt >= busyMs ? quietEveryMs : everyMs;
-    if (newest === null || now - newest.at >= restMs) newest = { at: now, found: lookNow() };
+    if (newest === null || now - newest.at >= restMs) newest = { at: now, found: pollNow() };
     return (await newest.found)[kind];
   };
 }

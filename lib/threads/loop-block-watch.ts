@@ -3,9 +3,9 @@ import { Histogram, type Registry } from 'prom-client';
 import { createInFlight } from '../in-flight.ts';
 import { watchEventLoop } from './watch-event-loop.ts';
 
-export interface HoldWatch<Task> {
+export interface LoopBlockWatch<Task> {
   /** Registers a task as in flight; returns the function that ends it. */
-  begin(task: Task): () => void;
+  start(task: Task): () => void;
   /**
    * Watches the event loop from the first call until the signal: a process that is starting or stopping keeps no one
    * waiting.
@@ -14,13 +14,13 @@ export interface HoldWatch<Task> {
 }
 
 /** Maximum time that a task may block the event loop, because all others wait meanwhile. */
-const heldMs = 50;
+const blockedMs = 50;
 /** From here on people may notice, so it is a warning. Shorter blocks are common when code runs for the first time. */
 const noticedMs = 1_000;
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** Logs and counts what blocked the event loop of this process, with the tasks that may have caused it. */
-export function createHoldWatch<Task>({
+export function createLoopBlockWatch<Task>({
   log,
   registers,
   prefix,
@@ -31,29 +31,29 @@ export function createHoldWatch<Task>({
   /** Prefix of the metric's name, such as `docket_api`. */
   prefix: string;
   nameOf: (task: Task) => string;
-}): HoldWatch<Task> {
-  const holds = new Histogram({
+}): LoopBlockWatch<Task> {
+  const blocks = new Histogram({
     name: `${prefix}_event_loop_hold_seconds`,
     help: 'CPU time of tasks that blocked the event loop for more than 50 ms.',
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
     registers,
   });
-  const underWay = createInFlight<{ task: Task; look: number }>();
-  // since the last look
+  const inFlight = createInFlight<{ task: Task; tick: number }>();
+  // since the last tick
   const ended = new Set<string>();
-  let look = 0;
+  let tick = 0;
   let watching: Disposable | null = null;
 
-  /** Names what started or ended since the last look; streams are always in flight. */
+  /** Names what started or ended since the last tick; streams are always in flight. */
   function moved(): string[] {
-    const tasks = underWay.list();
-    const begun = tasks.filter((task) => task.look === look);
-    return [...ended, ...(ended.size + begun.length > 0 ? begun : tasks).map(({ task }) => nameOf(task))];
+    const tasks = inFlight.list();
+    const started = tasks.filter((task) => task.tick === tick);
+    return [...ended, ...(ended.size + started.length > 0 ? started : tasks).map(({ task }) => nameOf(task))];
   }
 
   return {
-    begin(task) {
-      const remove = underWay.add({ task, look });
+    start(task) {
+      const remove = inFlight.add({ task, tick });
       return () => {
         remove();
         ended.add(nameOf(task));
@@ -62,15 +62,15 @@ export function createHoldWatch<Task>({
     watch(until) {
       if (until.aborted || watching !== null) return;
       watching = watchEventLoop({
-        heldMs,
-        onHeld({ cpuMs }) {
-          holds.observe(cpuMs / 1_000);
-          const during = [...new Set(moved())].slice(0, mostNamed);
+        blockedMs,
+        onBlocked({ cpuMs }) {
+          blocks.observe(cpuMs / 1_000);
+          const during = [...new Set(moved())].slice(0, maxNamed);
           const level = cpuMs < noticedMs ? 'info' : 'warn';
           log[level]({ during, cpuMs: Math.round(cpuMs) }, 'the event loop was blocked');
         },
-        onLook() {
-          look += 1;
+        onTick() {
+          tick += 1;
           ended.clear();
         },
       });

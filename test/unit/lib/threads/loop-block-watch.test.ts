@@ -1,9 +1,11 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createHoldWatch } from '../../../../lib/threads/hold-watch.ts';
+import { createLoopBlockWatch } from '../../../../lib/threads/loop-block-watch.ts';
 
-/** Replaces the clock. The function that it returns stands for a computation of that many milliseconds, which delays all timers. */
+/**
+ * Replaces the clock. The returned function simulates a computation of that many milliseconds, which delays all timers.
+ */
 function fakeClock(): (ms: number) => void {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   let nowMs = 0;
@@ -27,16 +29,21 @@ it('logs and counts what blocks the event loop, with the tasks in flight', async
   const lines: string[] = [];
   const registry = new Registry();
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  const holds = createHoldWatch<string>({ log, registers: [registry], prefix: 'docket_test', nameOf: (task) => task });
+  const blocks = createLoopBlockWatch<string>({
+    log,
+    registers: [registry],
+    prefix: 'docket_test',
+    nameOf: (task) => task,
+  });
   const until = new AbortController();
   const found = (): unknown[] => lines.map((line) => JSON.parse(line));
   compute(400);
-  holds.watch(until.signal);
-  holds.watch(until.signal);
-  holds.begin('a stream');
+  blocks.watch(until.signal);
+  blocks.watch(until.signal);
+  blocks.start('a stream');
   compute(50);
   expect(found()).toEqual([]);
-  const end = holds.begin('slow');
+  const end = blocks.start('slow');
   end();
   compute(51);
   const first = { level: 30, cpuMs: 51, during: ['slow'], msg: 'the event loop was blocked' };
