@@ -49,7 +49,11 @@ const alone = [
 ].map((name) => `test/integration/${name}.test.ts`);
 const integration = { globalSetup: servers };
 /** What commands can do in the sandbox; they run in containers of podman, too. */
-const sandbox = ['integration', 'suites/attacks'].map((folder) => `test/${folder}/sandbox/**/*.test.ts`);
+const sandbox = [
+  'test/integration/sandbox/**/*.test.ts',
+  'test/integration/mcp-client/command-servers.test.ts',
+  'test/suites/attacks/sandbox/**/*.test.ts',
+];
 /** About bubblewrap alone. */
 const bubblewrap = ['open-sandbox', 'own-folder', 'proxy-limits', 'tls'].map(
   (name) => `test/integration/sandbox/${name}.test.ts`,

@@ -126,17 +126,19 @@ function initWords({ helpers }: Machine, { environment }: PlacedCall): string[] 
 
 /**
  * Returns the script that starts a container and reports its end. When its input closes, because the worker is gone, it
- * ends the container.
+ * ends the container. It is one command, which the shell reads as a whole before the process in the background does.
  */
 function scriptOf({ environment, words, pidFile }: { environment: string; words: string[]; pidFile: string }): string {
   const closed = [channelFd, variablesFd, statusFd].map((fd) => `${fd}>&-`).join(' ');
-  return `exec ${inputFd}<&0
+  return `{
+exec ${inputFd}<&0
 { read -r _ <&${inputFd}; kill -KILL "$(cat ${shellWord(pidFile)})"; } > /dev/null 2>&1 ${closed} &
 ${environment} ${words.map(shellWord).join(' ')} ${outputFd}>&1 > /dev/null < /dev/null ${inputFd}<&-
 code=$?
 kill $!
 echo '{"exit-code": '$code'}' >&${statusFd}
 exit
+}
 `;
 }
 
