@@ -13,7 +13,7 @@ import { copyRoot, sealRoot } from './extend-root.ts';
 import { extractImage, readImageLayout, type ImageArchitecture } from './image-layout.ts';
 import { isAllowedImage, parseImageName, type AllowedImage, type ImageName } from '../../lib/inputs/image-name.ts';
 import { maxPullMs, type PullImage } from './pull-image.ts';
-import { describeRoot, unpackRoot } from './unpack-root.ts';
+import { describeRoot, ensureMountedFiles, unpackRoot } from './unpack-root.ts';
 
 /** The file systems of images that jobs run in, each unpacked once per work directory. */
 export interface Images {
@@ -82,7 +82,10 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     if (stored === null) return null;
     const { entries, shell, variables } = stored;
     await utimes(file, now() / 1000, now() / 1000);
-    return { id, directory: join(directory, id, 'root'), entries, shell, variables };
+    const root = join(directory, id, 'root');
+    // an earlier version may have unpacked it, whose sandbox mounted fewer files
+    await ensureMountedFiles(root);
+    return { id, directory: root, entries, shell, variables };
   }
 
   /** Returns the image that a name stood for when it was last looked up. */

@@ -36,14 +36,14 @@ export interface RootFolder {
 }
 
 const maxLinks = 40;
-const deepest = 128;
+const maxDepth = 128;
 const maxPathLength = 3_000;
 
 /** Splits a path of an image into names. Throws ImageError for one that leads out of it. */
 export function namesOf(path: string): string[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   if (names.includes('..') || path.includes('\0')) throw hostile('a path with ".."');
-  if (names.length > deepest || path.length > maxPathLength || names.some((name) => Buffer.byteLength(name) > 255))
+  if (names.length > maxDepth || path.length > maxPathLength || names.some((name) => Buffer.byteLength(name) > 255))
     throw hostile('a path that is too long');
   return names;
 }
@@ -81,7 +81,7 @@ export function createRootFolder(root: string): RootFolder {
             .filter((part) => part !== '' && part !== '.')
             .reverse(),
         );
-        if (pending.length > maxLinks * deepest) throw hostile('links that are too long');
+        if (pending.length > maxLinks * maxDepth) throw hostile('links that are too long');
         continue;
       }
       if (stat?.isDirectory() !== true) {

@@ -38,8 +38,7 @@ export async function describeRoot(
   let shell: string | undefined;
   for (const path of shells) if (shell === undefined && (await root.typeOf(path)) === 'file') shell = path;
   if (shell === undefined) throw new ImageError('refused', 'The image has no /bin/sh. Use one with a shell.');
-  // the sandbox mounts its own over these, which it can do only where there is a file
-  for (const path of mountedFiles()) await root.ensureFile(path);
+  await ensureMountedFiles(directory);
   const names = (await readdir(directory)).filter((name) => !provided.has(name));
   const entries = await Promise.all(names.map((name) => entryOf(directory, name)));
   return {
@@ -48,6 +47,12 @@ export async function describeRoot(
     variables,
     bytes: await sizeOfTree(directory),
   };
+}
+
+/** Adds what the sandbox mounts its own files over, which it can do only where there is a file. */
+export async function ensureMountedFiles(directory: string): Promise<void> {
+  const root = createRootFolder(directory);
+  for (const path of mountedFiles()) await root.ensureFile(path);
 }
 
 async function entryOf(directory: string, name: string): Promise<SandboxRoot['entries'][number] | null> {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, readlink, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -227,6 +227,15 @@ describe('the images of a worker', () => {
     expect(await (await open()).provide(name, live)).toEqual(one);
     await archive({ layers: [[shell, { path: 'more', content: 'x' }]] });
     expect((await images.provide(name, live)).directory).not.toBe(one.directory);
+  });
+
+  it('get the files that the sandbox mounts over, if an earlier version unpacked them', async () => {
+    const name = await archive({ layers: [[shell]] });
+    const images = await open();
+    const { directory: root } = await images.provide(name, live);
+    await rm(join(root, 'etc/hostname'));
+    await images.provide(name, live);
+    expect(await readFile(join(root, 'etc/hostname'), 'utf8')).toBe('');
   });
 
   it('give way to others when they were not used for long, but not while a command may run in them', async () => {
