@@ -33,7 +33,8 @@ export interface CommandEnd {
 const keepBytes = 256 * 1024;
 const outputBytes = 64 * 1024 * 1024;
 const endMs = 5_000;
-const bringUpMs = 300;
+/** Time in which a sandbox that was stopped during its setup still tells its first process; a container is slower. */
+const bringUpMs = { sandbox: 300, container: 10_000 };
 
 export interface StartedCommand extends Pick<Launch, 'child' | 'stream' | 'status' | 'stage'> {
   /** Null when the command has no network access. */
@@ -82,9 +83,10 @@ export class RunningCommand {
     if (this.#stopped !== null) return;
     this.#stopped = reason;
     // an engine orphans its child if it dies during setup, so it gets a moment to tell the child's pid
-    if (this.firstPid !== null) this.#kill();
-    else setTimeout(() => this.#kill(), bringUpMs).unref();
-    setTimeout(() => this.#letGo(), endMs).unref();
+    const setupMs = this.firstPid !== null ? 0 : bringUpMs[this.#pidFile === null ? 'sandbox' : 'container'];
+    if (setupMs === 0) this.#kill();
+    else setTimeout(() => this.#kill(), setupMs).unref();
+    setTimeout(() => this.#letGo(), setupMs + endMs).unref();
   }
 
   /**
@@ -137,13 +139,19 @@ export class RunningCommand {
   }
 
   #kill(): void {
-    const { pid, exitCode, signalCode } = this.#child;
     if (this.firstPid !== null) signalTo(this.firstPid);
+    // podman ends with the container, and cleans up after it
+    if (this.firstPid === null || this.#pidFile === null) this.#killEngine();
+  }
+
+  #killEngine(): void {
+    const { pid, exitCode, signalCode } = this.#child;
     if (pid !== undefined && exitCode === null && signalCode === null) signalTo(-pid);
   }
 
   /** Closes the output streams of a stopped command, even if a process still holds them. */
   #letGo(): void {
+    this.#killEngine();
     for (const stream of [...this.#streams, ...this.#child.stdio]) stream?.destroy();
   }
 
