@@ -54,8 +54,8 @@ const sandbox = [
   'test/integration/mcp-client/command-servers.test.ts',
   'test/suites/attacks/sandbox/**/*.test.ts',
 ];
-/** About bubblewrap alone. */
-const bubblewrap = ['open-sandbox', 'own-folder', 'proxy-limits', 'tls'].map(
+/** About bubblewrap alone, or the same for both. Commands in images run in containers in the attacks and with packages. */
+const bubblewrap = ['image', 'open-sandbox', 'own-folder', 'proxy-limits', 'tls'].map(
   (name) => `test/integration/sandbox/${name}.test.ts`,
 );
 

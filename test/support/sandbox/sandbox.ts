@@ -110,7 +110,8 @@ export async function openTestSandbox(account: TestAccount, options: TestSandbox
   ) => {
     const place = jobId === undefined ? tree : await treeOf(jobId);
     return runs({
-      jobId: jobId ?? 'job_test',
+      // the user of another job than those of other test processes, whose processes would count, too
+      jobId: jobId ?? `job_test_${process.pid}`,
       tree: place,
       command,
       timeoutMs,

@@ -79,7 +79,15 @@ async function install(scene: Scene, script: string): Promise<{ output: string; 
       const limits = { ...attackLimits, diskBytes: addedBytes, totalBytes };
       const environment = { root, hosts: network.hosts, limits };
       const live = { push() {}, end: () => Promise.resolve() };
-      const call = { jobId: 'attack', tree, packages: ['evil'], timeoutMs: 20_000, environment, signal, live };
+      const call = {
+        jobId: `attack-${process.pid}`,
+        tree,
+        packages: ['evil'],
+        timeoutMs: 20_000,
+        environment,
+        signal,
+        live,
+      };
       const end = await installPackages(sandbox, call);
       output = end.output.head.toString();
       if (!output.includes('installed')) throw new Error(output);

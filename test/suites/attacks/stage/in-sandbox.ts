@@ -10,6 +10,8 @@ import type { Scene } from './scene.ts';
 import { testEngine } from '../../../support/sandbox/engine.ts';
 
 export const attackLimits: SandboxLimits = { memoryBytes: 256 * 2 ** 20, processes: 64, diskBytes: 16 * 2 ** 20 };
+/** A job of this process: as root, a container counts the processes of its job's user, whichever process started them. */
+const jobId = `attack-${process.pid}`;
 // the files of a process share the sandboxes
 const directory = temporaryDirectory();
 const opened: OpenedSandbox = await openSandbox({ directory, engine: testEngine, limits: attackLimits });
@@ -71,6 +73,6 @@ interface AttackRun {
 async function runIn(opened: OpenedSandbox, { timeoutMs = 20_000, environment = {}, ...run }: AttackRun) {
   if (opened.sandbox === null) throw new Error(opened.problem);
   const signal = AbortSignal.timeout(60_000);
-  const end = await opened.sandbox.run({ jobId: 'attack', ...run, timeoutMs, environment, signal });
+  const end = await opened.sandbox.run({ jobId, ...run, timeoutMs, environment, signal });
   return { exitCode: end.exitCode, text: describeEnd(end) };
 }

@@ -23,6 +23,7 @@ const losses: Record<string, () => Error> = {
 /** Functions that do no I/O: their results are wrapped instead of the functions. */
 export const immediate = new Set([
   'forProject',
+  'checkVersion',
   'credential',
   'credentialOf',
   'languageModel',
