@@ -48,7 +48,7 @@ const alone = [
   'workspaces/listings-hold',
 ].map((name) => `test/integration/${name}.test.ts`);
 const integration = { globalSetup: servers };
-/** What commands can do in the sandbox; they run in containers of podman, too. */
+/** The tests of the sandbox, which run a second time in containers of podman. */
 const sandbox = [
   'test/integration/sandbox/**/*.test.ts',
   'test/integration/mcp-client/command-servers.test.ts',

@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { statusFd, uidOfJob, type PreparedCommand, type SandboxEngine } from './engine.ts';
+import { statusFd, uidOfJob } from './engine.ts';
+import type { EngineOptions, PreparedCommand, SandboxEngine } from './engine.ts';
 import type { Machine } from './machine.ts';
-import { madeFilesOf, profileOf, usualUid, type Bind, type PlacedCall } from './profile.ts';
+import { madeFilesOf, profileOf, usualUid } from './profile.ts';
+import type { Bind, PlacedCall, Profile } from './profile.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 
@@ -11,16 +13,16 @@ const filterFd = statusFd + 1;
 const madeFds = new Map(madeFilesOf(null).map(([path], index) => [path, filterFd + 1 + index]));
 const stageFd = filterFd + 1 + madeFds.size;
 
-interface EngineFiles {
-  directory: string;
-  authorities: string | null;
+/** How a command is described, and what stands before the arguments of the sandbox that it describes. */
+interface Staged {
+  machine: Machine;
+  call: PlacedCall;
+  before: string[];
 }
 
 /** Creates the engine that runs commands in bubblewrap, with its input files in `directory`. */
-export async function createBubblewrap(
-  machine: Machine,
-  { directory, authorities }: EngineFiles,
-): Promise<SandboxEngine> {
+export async function createBubblewrap(machine: Machine, options: EngineOptions): Promise<SandboxEngine> {
+  const { directory, authorities } = options;
   const { architecture, root } = machine;
   const inputs: string[] = [];
   const contents = [['filter.bpf', seccompFilter(architecture)] as const, ...madeFilesOf(authorities)];
@@ -40,21 +42,21 @@ export async function createBubblewrap(
   };
 
   function prepare(call: PlacedCall, prefix: readonly string[]): PreparedCommand {
-    const { files } = profileOf(machine, call);
-    const words = [...prefix, machine.program, ...(root === null ? argumentsOf(machine, call) : stagedArguments(call))];
+    const staged = root === null ? { machine, call, before: [] } : stagedBy(root, call);
+    const profile = profileOf(staged.machine, staged.call);
+    const words = [...prefix, machine.program, ...staged.before, ...argumentsOf(profile, staged.call)];
     // an installer has its own filter, and no input for the files that are not created for it
-    const closed = [...madeFds].filter(([path]) => !files.includes(path)).map(([, fd]) => `${fd}<&-`);
+    const closed = [...madeFds].filter(([path]) => !profile.files.includes(path)).map(([, fd]) => `${fd}<&-`);
     const redirects = call.environment.isInstaller ? [`${filterFd}<`, shellWord(installerFilter), ...closed] : [];
     const script = `exec ${words.map(shellWord).join(' ')} < /dev/null ${redirects.join(' ')}\n`;
     return { script, isWatched: false, pidFile: null, async [Symbol.asyncDispose]() {} };
   }
 
   /**
-   * Returns the arguments of two sandboxes: a separate user may not have access to the folders above the tree, so root
+   * Puts a sandbox around that of a command: a separate user may not have access to the folders above the tree, so root
    * mounts what it needs where it does.
    */
-  function stagedArguments(call: PlacedCall): string[] {
-    if (root === null) return [];
+  function stagedBy({ setpriv, uids }: NonNullable<Machine['root']>, call: PlacedCall): Staged {
     const { node, helpers, program } = machine;
     const { home, mounts, root: image } = call.environment;
     const environment = {
@@ -67,12 +69,12 @@ export async function createBubblewrap(
     const helperFiles = Object.entries(helpers?.files ?? {}).map(
       ([name, file]) => [name, file === node?.file ? '/tmp/node' : file] as const,
     );
-    const staged = {
+    const stagedMachine = {
       ...machine,
       node: stagedNode,
       helpers: helpers && { ...helpers, files: Object.fromEntries(helperFiles) },
     };
-    const stage = [
+    const outer = [
       ['--dev-bind', '/', '/', '--tmpfs', '/tmp', '--bind', call.tree, '/tmp/tree'],
       image === null ? [] : ['--ro-bind', image.directory, '/tmp/root'],
       home === null ? [] : ['--bind', home, '/tmp/home'],
@@ -82,15 +84,15 @@ export async function createBubblewrap(
       // its first process runs as the worker's user, which can kill it when the worker is gone; all others end with it
       ['--unshare-pid', '--json-status-fd', String(stageFd), '--cap-add', 'ALL', '--die-with-parent', '--'],
     ].flat();
-    const uid = uidOfJob(root.uids, call.jobId);
-    const become = [root.setpriv, `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs', program];
-    return [...stage, ...become, ...argumentsOf(staged, { ...call, tree: '/tmp/tree', environment })];
+    const uid = uidOfJob(uids, call.jobId);
+    const become = [setpriv, `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs', program];
+    const stagedCall = { ...call, tree: '/tmp/tree', environment };
+    return { machine: stagedMachine, call: stagedCall, before: [...outer, ...become] };
   }
 }
 
-function argumentsOf(machine: Machine, placed: PlacedCall): string[] {
-  const { isInstaller, root } = placed.environment;
-  const { links, binds, files, variables, memoryFileBytes, directory, words } = profileOf(machine, placed);
+function argumentsOf(profile: Profile, { tree, environment: { isInstaller, root } }: PlacedCall): string[] {
+  const { links, binds, files, variables, memoryFileBytes, directory, words } = profile;
   const user = isInstaller ? '0' : String(usualUid);
   const size = ['--size', String(memoryFileBytes)];
   // the files of an image exist, and are hidden by those that are created
@@ -99,7 +101,7 @@ function argumentsOf(machine: Machine, placed: PlacedCall): string[] {
     ['--unshare-all', '--unshare-user', '--disable-userns', '--cap-drop', 'ALL', '--die-with-parent'],
     ['--new-session', '--clearenv', '--hostname', 'job', '--uid', user, '--gid', user],
     Object.entries(variables).flatMap((variable) => ['--setenv', ...variable]),
-    isInstaller ? ['--bind', placed.tree, '/'] : [],
+    isInstaller ? ['--bind', tree, '/'] : [],
     // the device folder is an in-memory file system, too, so only /dev/shm is left writable in it
     ['--dev', '/dev', ...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ['--proc', '/proc', ...size, '--perms', '1777', '--tmpfs', '/tmp'],

@@ -8,6 +8,13 @@ export type EngineName = (typeof engineNames)[number];
 /** Descriptor to which an engine reports the end of a command, and after which those of its inputs begin. */
 export const statusFd = 5;
 
+export interface EngineOptions {
+  /** Holds the files of the engine; must not be shared with another process. */
+  directory: string;
+  /** PEM certificates that commands use to verify peers; null leaves the choice to the machine. */
+  authorities: string | null;
+}
+
 /** A program that runs commands in namespaces of their own. */
 export interface SandboxEngine {
   /** Files that it reads from the descriptors after `statusFd`. */

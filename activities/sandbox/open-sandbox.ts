@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLimits } from './command-environment.ts';
-import { engineNames, type EngineName } from './engine.ts';
+import { engineNames, uidOfJob, type EngineName } from './engine.ts';
 import { inspectMachine, NoSandboxError } from './machine.ts';
 import type { SandboxNetwork } from './network.ts';
+import { usualUid } from './profile.ts';
 import { SandboxError } from './sandbox-error.ts';
 import { createSandbox, type Sandbox } from './sandbox.ts';
 
@@ -27,11 +28,11 @@ const probeMs = 20_000;
  * Checks of the sandbox's guarantees; each line that exits can fail the probe. It starts only the programs that it
  * needs: on a busy machine each takes as long as the rest.
  */
-const probe = `
+const probeOf = (uid: number) => `
 while IFS=': \t' read -r name value rest; do
-  case $name in Uid) uid=$value uids="$value $rest" ;; CapEff) capabilities=$value ;; Seccomp) seccomp=$value ;; NoNewPrivs) locked=$value ;; esac
+  case $name in Uid) uids="$value $rest" ;; CapEff) capabilities=$value ;; Seccomp) seccomp=$value ;; NoNewPrivs) locked=$value ;; esac
 done < /proc/self/status
-[ "$uid" != 0 ] && [ "$uids" = "$uid $uid\t$uid\t$uid" ] || exit 11
+[ "$uids" = "${uid} ${uid}\t${uid}\t${uid}" ] || exit 11
 [ "$capabilities" = 0000000000000000 ] || exit 12
 [ "$seccomp" = 2 ] || exit 13
 [ "$locked" = 1 ] || exit 14
@@ -54,7 +55,9 @@ export async function openSandbox(options: OpenOptions): Promise<OpenedSandbox> 
     const tree = await mkdtemp(join(directory, 'probe-'));
     try {
       const signal = AbortSignal.timeout(probeMs);
-      const end = await sandbox.run({ jobId: 'probe', tree, command: probe, timeoutMs: probeMs, signal });
+      // a container of root has no user namespace, so its user has the id that the machine knows
+      const uid = engine === 'podman' && machine.root !== null ? uidOfJob(machine.root.uids, 'probe') : usualUid;
+      const end = await sandbox.run({ jobId: 'probe', tree, command: probeOf(uid), timeoutMs: probeMs, signal });
       const written = await readFile(join(tree, 'probe'), 'utf8').catch(() => '');
       if (end.exitCode !== 0 || written !== 'contained\n') {
         throw new NoSandboxError(`the sandbox of this machine does not hold (${end.exitCode ?? end.stopped})`);

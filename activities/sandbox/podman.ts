@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { statusFd, uidOfJob, type PreparedCommand, type SandboxEngine } from './engine.ts';
+import { statusFd, uidOfJob } from './engine.ts';
+import type { EngineOptions, PreparedCommand, SandboxEngine } from './engine.ts';
 import { helperCommand } from './helpers.ts';
 import { NoSandboxError, type Machine } from './machine.ts';
 import { channelFd, madeFilesOf, profileOf, usualUid, variablesFd } from './profile.ts';
@@ -19,7 +20,7 @@ const openFiles = 1_024;
 /** In characters; podman does not clean up after a container if this path is longer. */
 const maxRunPathLength = 50;
 /** Options of every container. The filter comes in an annotation, instead of the one that podman would make. */
-const options = [
+const fixedOptions = [
   'run --rm --log-driver none --cgroups=disabled --oom-score-adj 500 --hostname job --no-hosts --passwd=false',
   '--network none --ipc none --cap-drop ALL --security-opt no-new-privileges --security-opt label=disable',
   '--security-opt seccomp=unconfined --security-opt mask=/sys:/dev/mqueue --unsetenv-all',
@@ -33,10 +34,8 @@ const graceSeconds = 30;
  * in which everything is mounted, so that nothing is copied into the storage of podman; `directory` has that storage.
  * The container stays in the memory group of its parent, and has the system call filter of the other engine.
  */
-export async function createPodman(
-  machine: Machine,
-  { directory, authorities }: { directory: string; authorities: string | null },
-): Promise<SandboxEngine> {
+export async function createPodman(machine: Machine, options: EngineOptions): Promise<SandboxEngine> {
+  const { directory, authorities } = options;
   const { architecture, root } = machine;
   const runFolder = join(directory, 'run');
   if (runFolder.length > maxRunPathLength)
@@ -88,7 +87,7 @@ export async function createPodman(
     if (!isInstaller) await makeRoot(rootFolder, { links: profile.links, binds });
     const { processes } = call.environment.limits;
     const words = [
-      [...prefix, machine.program, ...options, ...userOptions(call), '--pidfile', pidFile],
+      [...prefix, machine.program, ...fixedOptions, ...userOptions(call), '--pidfile', pidFile],
       [`--timeout=${Math.ceil(call.timeoutMs / 1000) + graceSeconds}`, `--ulimit=nproc=${processes}:${processes}`],
       ['--annotation', `run.oci.seccomp_bpf_data=${isInstaller ? filters.installer : filters.command}`],
       isInstaller ? [] : ['--read-only', '--read-only-tmpfs=false'],

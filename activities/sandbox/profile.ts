@@ -91,7 +91,7 @@ export interface Bind {
   isOptional?: boolean;
 }
 
-/** What surrounds a command, whichever engine provides it. */
+/** What a command sees and how it starts, in terms of no engine. */
 export interface Profile {
   links: { path: string; target: string }[];
   /** In the order in which they are mounted. */
@@ -107,13 +107,13 @@ export interface Profile {
   words: string[];
 }
 
-/** Returns what surrounds a command. */
+/** Describes what a command sees and how it starts. */
 export function profileOf(machine: Machine, placed: PlacedCall): Profile {
   const { tree, timeoutMs, environment, hasAuthorities } = placed;
   const { limits, home, mounts, path, isInstaller, root } = environment;
   const programs = root === null ? machinePrograms(machine, placed) : imagePrograms(machine, placed, root);
-  const binds = [...programs.binds, ...mounts];
-  if (home !== null) binds.push({ source: home, target: homePoint, isReadOnly: false });
+  const own = home === null ? [] : [{ source: home, target: homePoint, isReadOnly: false }];
+  const binds = [...programs.binds, ...own, ...mounts];
   if (!isInstaller) binds.push({ source: tree, target: treePoint, isReadOnly: false });
   return {
     links: [...programs.links, ...(home === null ? [{ path: homePoint, target: '/tmp' }] : [])],

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { createBubblewrap } from './bubblewrap.ts';
+import type { EngineOptions } from './engine.ts';
 import { createLauncher } from './launcher.ts';
 import type { Machine } from './machine.ts';
 import { openMemoryGroups } from './memory-group.ts';
@@ -14,15 +15,11 @@ import { createTreeOwner } from './tree-owner.ts';
 import { isDiskFull, mendTree, openToOwner } from './tree.ts';
 import { watchCommand } from './watch.ts';
 
-export interface SandboxOptions {
+export interface SandboxOptions extends EngineOptions {
   machine: Machine;
   limits: SandboxLimits;
   /** Null when commands have no network except their own loopback. */
   network: SandboxNetwork | null;
-  /** PEM certificates that commands use to verify peers; null leaves the choice to the machine. */
-  authorities: string | null;
-  /** Holds the files of the engine and the output pipes; must not be shared with another process. */
-  directory: string;
 }
 
 /** Returns everything that surrounds a command. It reaches no host that the sandbox does not reach. */

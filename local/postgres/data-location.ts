@@ -78,7 +78,7 @@ async function findAccount(): Promise<Account> {
   for (const name of preferredAccounts) {
     const fields = lines.find((line) => line[0] === name);
     const account = { uid: Number(fields?.[2]), gid: Number(fields?.[3]) };
-    // nobody of macOS has the id -2, which files cannot be given to
+    // on macOS, nobody has the user id -2, which chown does not accept
     if (!(account.uid > 0 && account.gid > 0)) continue;
     try {
       await execute('/bin/sh', ['-c', ':'], { cwd: '/', ...account });

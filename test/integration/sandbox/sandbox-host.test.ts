@@ -34,7 +34,8 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     await hosted[Symbol.asyncDispose]();
   });
 
-  const run = (command: string, { signal = new AbortController().signal, timeoutMs = 60_000 } = {}) => {
+  // longer than the tests wait for an end: podman would end a container after its time
+  const run = (command: string, { signal = new AbortController().signal, timeoutMs = 600_000 } = {}) => {
     if (hosted.sandbox === null) throw new Error(hosted.problem);
     return hosted.sandbox.run({ jobId: 'job_test', tree, command, timeoutMs, signal });
   };

@@ -7,6 +7,12 @@ import { temporaryDirectory } from '../temporary-directory.ts';
 /** Engine of the sandboxes in tests: with `DOCKET_TEST_ENGINE=podman` they are containers. */
 export const testEngine: EngineName = process.env['DOCKET_TEST_ENGINE'] === 'podman' ? 'podman' : 'bubblewrap';
 
+/** Returns the pattern of the user id that a command sees. A container of root has no user namespace. */
+export function seenUid(account: 'owner' | 'other'): string {
+  const isOfMachine = testEngine === 'podman' && account === 'owner' && process.getuid?.() === 0;
+  return isOfMachine ? '(?:19\\d{8}|[23]\\d{4})' : '1000';
+}
+
 /**
  * Returns the words before those that start a process of an account without a name: it gets one, and subordinate user
  * ids, in files that only this process sees.

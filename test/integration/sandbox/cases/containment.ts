@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { numberOf, refusedSyscalls } from '../../../../activities/sandbox/syscalls.ts';
+import { seenUid } from '../../../support/sandbox/engine.ts';
 import { type OpenSandbox, type TestAccount, type TestSandbox } from '../../../support/sandbox/sandbox.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
@@ -103,7 +104,7 @@ export function containmentCases(account: TestAccount, openSandbox: OpenSandbox)
     for (const place of places)
       expect(await sandbox.output(`cat ${place} 2>&1; ls -R ${place} 2>&1; true`)).not.toContain('canary');
     expect(await sandbox.output('cat /etc/passwd; id -un')).toMatch(
-      /^root:x:0:0:root:\/:\/bin\/sh\njob:x:(\d+):\1:job:\/home\/job:\/bin\/sh\njob\n$/,
+      new RegExp(`^root:x:0:0:root:/:/bin/sh\njob:x:(${seenUid(account)}):\\1:job:/home/job:/bin/sh\njob\n$`),
     );
     if (hasControl) expect(await withoutDefence(`cat ${secret}`)).toBe('canary-file');
   });

@@ -32,7 +32,7 @@ export const imageMutations: Mutation[] = [
   {
     name: 'an installer has files of the worker open',
     file: 'activities/sandbox/bubblewrap.ts',
-    find: 'filter(([path]) => !files.includes(path))',
+    find: 'filter(([path]) => !profile.files.includes(path))',
     replace: 'filter(() => false)',
     ...packages,
   },
