@@ -39,6 +39,8 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     if (hosted.sandbox === null) throw new Error(hosted.problem);
     return hosted.sandbox.run({ jobId: 'job_test', tree, command, timeoutMs, signal });
   };
+  /** A command that leaves a file when it begins: what starts it has its text among the arguments, too. */
+  const sleeping = (mark: string) => `touch ${mark}; exec -a ${mark} sleep 600`;
   /** The host processes that this process started. */
   const hosts = async () => {
     const found = [];
@@ -71,8 +73,9 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
   it('ends a command whose call is aborted', async () => {
     const mark = `aborted-${randomUUID()}`;
     const controller = new AbortController();
-    const said = run(`exec -a ${mark} sleep 600`, { signal: controller.signal }).catch(String);
-    await expect.poll(() => processesNamed(mark)).not.toEqual([]);
+    const said = run(sleeping(mark), { signal: controller.signal }).catch(String);
+    await expect.poll(() => existsSync(join(tree, mark))).toBe(true);
+    expect(await processesNamed(mark)).not.toEqual([]);
     controller.abort(new Error('aborted by the test'));
     expect(await said).toContain('aborted by the test');
     expect(await processesNamed(mark)).toEqual([]);
@@ -80,8 +83,9 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
 
   it('takes its commands down when it is killed, and the next call starts a new one', { tags: ['slow'] }, async () => {
     const mark = `orphan-${randomUUID()}`;
-    const said = run(`exec -a ${mark} sleep 600`).catch(String);
-    await expect.poll(() => processesNamed(mark)).not.toEqual([]);
+    const said = run(sleeping(mark)).catch(String);
+    await expect.poll(() => existsSync(join(tree, mark))).toBe(true);
+    expect(await processesNamed(mark)).not.toEqual([]);
     const [host] = await hosts();
     process.kill(host!, 'SIGKILL');
     expect(await said).toContain('The process that runs commands has exited.');
@@ -92,8 +96,9 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
 
   it('ends with the worker, and so do its commands', async () => {
     const mark = `left-${randomUUID()}`;
-    const said = run(`exec -a ${mark} sleep 600`).catch(String);
-    await expect.poll(() => processesNamed(mark)).not.toEqual([]);
+    const said = run(sleeping(mark)).catch(String);
+    await expect.poll(() => existsSync(join(tree, mark))).toBe(true);
+    expect(await processesNamed(mark)).not.toEqual([]);
     const [host] = await hosts();
     await hosted[Symbol.asyncDispose]();
     expect(existsSync(`/proc/${host}`)).toBe(false);
