@@ -202,16 +202,17 @@ export class SiteIndexes {
   async #load(entry: Entry): Promise<void> {
     const { site } = entry;
     const stored = await this.#deps.store.current(site);
-    if (stored === null && entry.current !== null) {
+    const previous = entry.current;
+    if (stored === null && previous !== null) {
       this.#entries.delete(keyOf(site));
-      await this.#retire(entry.current);
+      entry.current = null;
+      await this.#retire(previous);
       return;
     }
-    if (stored === null || !isSearchable(stored.format) || stored.version === entry.current?.version) return;
+    if (stored === null || !isSearchable(stored.format) || stored.version === previous?.version) return;
     const file = join(await this.#folder, `${site.id}-${stored.version}.sqlite`);
-    const copy = await this.#deps.store.download(site, stored.version, { file, previous: entry.current?.copy });
+    const copy = await this.#deps.store.download(site, stored.version, { file, previous: previous?.copy });
     const index = openSiteIndex(file);
-    const previous = entry.current;
     entry.current = { version: stored.version, copy, index, users: 0, isRetired: false };
     if (previous !== null) await this.#retire(previous);
   }

@@ -177,7 +177,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
           })),
       };
     },
-    [Symbol.dispose]: () => database.close(),
+    [Symbol.dispose]: () => database[Symbol.dispose](),
   };
 }
 

@@ -18,6 +18,20 @@ const nothingStored: SiteIndexesDeps['store'] = {
   download: () => Promise.reject(new Error('nothing is stored')),
 };
 
+const stored = {
+  version: 1,
+  format: indexFormat,
+  sourceHash: '',
+  revision: null,
+  sizeBytes: 0,
+  pages: 1,
+  chunks: 1,
+};
+const download: SiteIndexesDeps['store']['download'] = (_site, _version, { file }) => {
+  buildIndex([buildPage({ path: 'retry', content: 'Set the retry limit.' })], { file });
+  return Promise.resolve({ file, blocks: [] });
+};
+
 function open(
   directory: string,
   {
@@ -84,22 +98,7 @@ it('seldom looks for newer indexes while they would be announced', async () => {
 it('closes an index that nobody has leased lately, but none that is in use, and opens it again', async () => {
   const directory = temporaryDirectory();
   try {
-    const stored = {
-      version: 1,
-      format: indexFormat,
-      sourceHash: '',
-      revision: null,
-      sizeBytes: 0,
-      pages: 1,
-      chunks: 1,
-    };
-    const store: SiteIndexesDeps['store'] = {
-      current: () => Promise.resolve(stored),
-      download(_site, _version, { file }) {
-        buildIndex([buildPage({ path: 'retry', content: 'Set the retry limit.' })], { file });
-        return Promise.resolve({ file, blocks: [] });
-      },
-    };
+    const store: SiteIndexesDeps['store'] = { current: () => Promise.resolve(stored), download };
     const changed = vi.fn<IndexChangeStore['changed']>(() => Promise.resolve([]));
     await using indexes = open(directory, { store, changed, unusedMs: 0 });
     const files = async () => {
@@ -162,6 +161,23 @@ it('updates the indexes of organizations in turn', async () => {
     changed.mockResolvedValueOnce(sites);
     await vi.waitFor(() => expect(read).toHaveLength(4), 30_000);
     expect(read.join('')).toBe('abdc');
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+it('ends while the index of a site that was removed is closed', async () => {
+  const directory = temporaryDirectory();
+  try {
+    const site = { id: 'site_removed', organizationId: 'org_1' };
+    const read = Promise.withResolvers<null>();
+    const current = vi.fn<SiteIndexesDeps['store']['current']>(() => read.promise).mockResolvedValueOnce(stored);
+    const indexes = open(directory, { store: { current, download }, changed: () => Promise.resolve([site]) });
+    (await indexes.lease(site, 'all'))?.release();
+    await vi.waitFor(() => expect(current).toHaveBeenCalledTimes(2), 30_000);
+    const ended = indexes[Symbol.asyncDispose]();
+    read.resolve(null);
+    await expect(ended).resolves.toBeUndefined();
   } finally {
     await rm(directory, { recursive: true });
   }
