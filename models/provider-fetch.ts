@@ -5,9 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 export const beforeRequest = new AsyncLocalStorage<() => Promise<void>>();
 
 /** The longest streamed answer of a hosted model, 128,000 tokens in frames of 300 bytes, takes 40 MB. */
-const maxStreamed = 64 * 1024 * 1024;
+const maxStreamBytes = 64 * 1024 * 1024;
 /** Limit of other responses, which are parsed at once: errors, and vectors of passages. */
-const maxConcurrent = 4 * 1024 * 1024;
+const maxBodyBytes = 4 * 1024 * 1024;
 /** Bytes parsed per turn of the event loop; a longer line is parsed whole. */
 const bytesPerTurn = 2 * 1024;
 /** A line of a stream is parsed at once: it is one frame, with all arguments of a call at most. */
@@ -28,7 +28,7 @@ export async function fetchFromProvider(...[input, init]: Parameters<typeof fetc
   const { status, statusText, headers } = response;
   const isStream = response.ok && headers.get('content-type')?.startsWith('text/event-stream') === true;
   const fitsLine = createLineLimit();
-  let left = isStream ? maxStreamed : maxConcurrent;
+  let left = isStream ? maxStreamBytes : maxBodyBytes;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     async transform(bytes, controller) {
       for (let at = 0; at < bytes.length; at += bytesPerTurn) {

@@ -28,7 +28,7 @@ const slowdown = 8;
  */
 const unseenCharacters = 4 * 1024;
 /** Text that may begin a secret is examined again with each sample, so that a longer one is skipped. */
-const maxHeld = 16 * 1024;
+const maxHeldLength = 16 * 1024;
 /** An unfinished line this long is shown. */
 const maxLineLength = 2_000;
 const lineFeed = 0x0a;
@@ -89,7 +89,7 @@ export function createLiveOutput({ createRedactor, append, heading = '', interva
     const safe = redactor.push(text);
     show(safe);
     held = Math.max(0, held + text.length - safe.length);
-    if (held > maxHeld) skip(held);
+    if (held > maxHeldLength) skip(held);
   }
 
   function takeLine(): void {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { closedQuery } from '../http/closed-object.ts';
 import { wholeNumber } from '../http/page-schemas.ts';
-import { maxUsageDays, maxUsed } from '../../db/organizations/usage.ts';
+import { maxUsageDays, maxListed } from '../../db/organizations/usage.ts';
 
 const count = z.number().int();
 const day = z.string().meta({ format: 'date', description: 'A day (UTC).' });
@@ -25,7 +25,7 @@ export const usageSchema = z.object({
     limitPerHour: count.meta({ description: 'Requests per hour, shared by all keys of the organization.' }),
     keys: z
       .array(z.object({ id: z.string(), name: z.string().nullable(), isRevoked: z.boolean(), days: usedDays }))
-      .max(maxUsed),
+      .max(maxListed),
     organization: usedDays,
   }),
   projects: z
@@ -37,6 +37,6 @@ export const usageSchema = z.object({
         days: z.array(z.object({ day, costUsd: z.number() })).max(maxUsageDays),
       }),
     )
-    .max(maxUsed),
+    .max(maxListed),
 });
 export type PublicUsage = z.infer<typeof usageSchema>;

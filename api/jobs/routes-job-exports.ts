@@ -81,7 +81,7 @@ export interface JobExportRouteDeps {
 const largeHistory = 32 * 1024;
 const historyThread = new URL('../../db/jobs/history-thread.ts', import.meta.url);
 /** Largest size of the records that a prompt is rebuilt from, in characters. */
-const maxPromptRecords = 32_000_000;
+const maxPromptCharacters = 32_000_000;
 // its own thread, because its code is that of workers
 const promptThread = new URL('../../worker/replay/exact-question-thread.ts', import.meta.url);
 
@@ -133,7 +133,7 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
       let characters = 0;
       for await (const record of bundles.readPrompt(caller, jobId, { turn, step })) {
         characters += record.length;
-        if (characters > maxPromptRecords) throw promptTooLarge();
+        if (characters > maxPromptCharacters) throw promptTooLarge();
         records.push(record);
       }
       const { organizationId } = caller;

@@ -15,7 +15,7 @@ export interface ServiceFigures {
 }
 
 /** Fewer rows than this are not worth compacting. */
-const maxAppended = 100;
+const minCompacted = 100;
 
 export type ServiceFigureStore = ReturnType<typeof createServiceFigureStore>;
 
@@ -59,7 +59,7 @@ export function createServiceFigureStore(pool: Pool) {
       await pool.query(
         `with appended as (
            delete from job_totals where ctid = any(array(
-             select ctid from job_totals where (select count(*) from job_totals) > ${maxAppended} for update skip locked
+             select ctid from job_totals where (select count(*) from job_totals) > ${minCompacted} for update skip locked
            )) returning *
          )
          insert into job_totals

@@ -31,7 +31,7 @@ export interface Usage {
 export const maxUsageDays = 90;
 
 /** Number of keys and projects whose usage is listed: the newest, valid keys first. */
-export const maxUsed = 200;
+export const maxListed = 200;
 
 const since = `(date_trunc('day', now() at time zone 'utc') - ($2::integer - 1) * interval '1 day')`;
 
@@ -78,7 +78,7 @@ export function createUsageStore(pool: Pool) {
         const keys = await rowsOf<{ id: string; name: string | null; isRevoked: boolean }>(
           `select id, name, revoked_at is not null as "isRevoked" from (
              select * from api_keys where organization_id = $1 and kind = 'assistant'
-             order by revoked_at is not null, created_at desc, id limit ${maxUsed}
+             order by revoked_at is not null, created_at desc, id limit ${maxListed}
            ) as newest order by created_at, id`,
           organizationId,
         );
@@ -92,7 +92,7 @@ export function createUsageStore(pool: Pool) {
         const organization = await rowsOf<UsedDay & { id: string }>(usedDays('organization_id'), organizationId, days);
         const projects = await rowsOf<{ id: string; name: string; budgetMicros: number | null }>(
           `select id, name, daily_budget_micros::float8 as "budgetMicros" from (
-             select * from projects where organization_id = $1 order by created_at desc, id limit ${maxUsed}
+             select * from projects where organization_id = $1 order by created_at desc, id limit ${maxListed}
            ) as newest order by created_at, id`,
           organizationId,
         );

@@ -5,7 +5,7 @@ const minFragmentLength = 40;
 /** Half of a fragment, so that any fragment of a form contains at least one whole block of that form. */
 const blockLength = minFragmentLength / 2;
 /** Maximum number of forms per block. Forms of one secret share blocks; a more frequent block is not random text. */
-const maxAlike = 4;
+const maxFormsPerBlock = 4;
 const runs = new RegExp(`[A-Za-z0-9+/=_%-]{${minFragmentLength},}`, 'g');
 
 /** A form of a secret, and the position of a block in it. */
@@ -29,7 +29,7 @@ export function createFragmentSearch(secrets: readonly string[]): (text: string)
       const text = form.slice(at, at + blockLength);
       const others = blocks.get(text);
       if (others === undefined) blocks.set(text, [{ form, at }]);
-      else if (others.length < maxAlike) others.push({ form, at });
+      else if (others.length < maxFormsPerBlock) others.push({ form, at });
     }
   }
   if (blocks.size === 0) return () => [];

@@ -122,7 +122,7 @@ const edits: Record<Command['kind'], (command: Command, tools: Tools) => string>
     let after: string | undefined;
     let round = 0;
     do {
-      const input = { pattern: maxLineLength(old), literal: true, filesOnly: true, after };
+      const input = { pattern: longestLine(old), literal: true, filesOnly: true, after };
       const search = readFound(attempt('grep', input, `grep${round}`));
       // the output of an older search may have been dropped; the edits that followed from it have not
       const made = inputsOf(`edit${round}_`).map(({ path }) => String(path));
@@ -177,7 +177,7 @@ function asLines(text: string): string {
 }
 
 /** Returns the longest line, because the search matches line by line and limits the length of a pattern. */
-function maxLineLength(text: string): string {
+function longestLine(text: string): string {
   const lines = text.split('\n').toSorted((a, b) => b.trim().length - a.trim().length);
   return (lines[0] ?? '').slice(0, 1_000).replace(/[\uD800-\uDBFF]$/u, '');
 }

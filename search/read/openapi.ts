@@ -28,7 +28,7 @@ const maxTextLength = 20_000_000;
  * Longest details of one operation, and of all together: each operation repeats the schemas that it shares with others.
  */
 const maxDetailsLength = 200_000;
-const maxDetails = 64_000_000;
+const maxTotalLength = 64_000_000;
 const maxParameters = 500;
 
 /**
@@ -48,7 +48,7 @@ export function readOperations(
   if (!isOpenApi || !(isRecord(api.paths) || isRecord(api.webhooks))) return null;
   const base = trimEndSlashes(textOf(api.basePath) ?? '');
   const operations: Operation[] = [];
-  let left = maxDetails;
+  let left = maxTotalLength;
   for (const kind of ['paths', 'webhooks'] as const) {
     const items = api[kind];
     if (!isRecord(items)) continue;

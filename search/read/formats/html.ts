@@ -67,7 +67,7 @@ export function readWebPage(text: string, address: URL): WebPage | null {
 }
 
 function isReadable(text: string): boolean {
-  return text.length <= maxHtmlLength && isDocument.test(text.slice(0, 20_000)) && maxOpenIn(text) <= maxOpen;
+  return text.length <= maxHtmlLength && isDocument.test(text.slice(0, 20_000)) && openAtOnce(text) <= maxOpen;
 }
 
 /** Returns the target of a page that redirects by its head; null if it does not, or only reloads itself. */
@@ -117,7 +117,7 @@ function frontMatterOf(root: Root, metas: ReadonlyMap<string, string>): FrontMat
  * elements nested too deeply to be parsed.
  */
 export function webPageToMarkdown(text: string, address: URL): string | null {
-  if (maxOpenIn(text) > maxOpen) return null;
+  if (openAtOnce(text) > maxOpen) return null;
   const root = fromHtml(text);
   const title = wordsOf(titleOf(root) ?? { type: 'element', tagName: 'title', properties: {}, children: [] }).trim();
   const main = mainContentOf(root);
@@ -150,7 +150,7 @@ const addedByForum: [parent: string, child: string][] = [
   ['lightbox', 'meta'],
 ];
 
-function maxOpenIn(text: string): number {
+function openAtOnce(text: string): number {
   let open = 0;
   let most = 0;
   for (const match of text.matchAll(closable)) {

@@ -195,7 +195,7 @@ export const toolMutations: Mutation[] = [
   {
     name: 'HTML is parsed however deep it is nested',
     file: 'search/read/formats/html.ts',
-    find: 'if (maxOpenIn(text) > maxOpen) return null;\n  const root = fromHtml(text);\n  const title = wordsOf',
+    find: 'if (openAtOnce(text) > maxOpen) return null;\n  const root = fromHtml(text);\n  const title = wordsOf',
     replace: 'const root = fromHtml(text);\n  const title = wordsOf',
     ...pages,
   },
