@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { statusFd, uidOfJob } from './engine.ts';
 import type { EngineOptions, PreparedCommand, SandboxEngine } from './engine.ts';
@@ -17,6 +17,8 @@ const inputFd = statusFd + 1;
 /** Folders that a container runtime needs. */
 const folders = ['dev', 'proc', 'sys', 'run', 'tmp'];
 const openFiles = 1_024;
+/** Podman lowers its own limit to this number of processes, or to a higher one. */
+const maxProcesses = 32_768;
 /** In characters; podman does not clean up after a container if this path is longer. */
 const maxRunPathLength = 50;
 /** Options of every container. The filter comes in an annotation, instead of the one that podman would make. */
@@ -42,6 +44,7 @@ export async function createPodman(machine: Machine, options: EngineOptions): Pr
     throw new NoSandboxError(
       `podman needs a shorter path than ${runFolder}; set TMPDIR to a folder whose path is ${runFolder.length - maxRunPathLength} or more characters shorter`,
     );
+  const processLimit = await processLimitOfAll();
   const settings = { containers: join(directory, 'containers.conf'), storage: join(directory, 'storage.conf') };
   await writeFile(settings.containers, containersSettings);
   await writeFile(settings.storage, storageSettings({ graph: join(directory, 'storage'), run: runFolder }));
@@ -85,10 +88,9 @@ export async function createPodman(machine: Machine, options: EngineOptions): Pr
     }
     // nothing is written to the copy of an image from here: its links may lead anywhere
     if (!isInstaller) await makeRoot(rootFolder, { links: profile.links, binds });
-    const { processes } = call.environment.limits;
     const words = [
       [...prefix, machine.program, ...fixedOptions, ...userOptions(call), '--pidfile', pidFile],
-      [`--timeout=${Math.ceil(call.timeoutMs / 1000) + graceSeconds}`, `--ulimit=nproc=${processes}:${processes}`],
+      [`--timeout=${Math.ceil(call.timeoutMs / 1000) + graceSeconds}`, `--ulimit=nproc=${processLimit}`],
       ['--annotation', `run.oci.seccomp_bpf_data=${isInstaller ? filters.installer : filters.command}`],
       isInstaller ? [] : ['--read-only', '--read-only-tmpfs=false'],
       ['/tmp', '/dev/shm'].flatMap((path) => ['--tmpfs', `${path}:${tmpfsOptions(profile)}`]),
@@ -102,6 +104,15 @@ export async function createPodman(machine: Machine, options: EngineOptions): Pr
   }
 
   return { inputs: [], stageFd: null, uidOf, prepare };
+}
+
+/**
+ * Returns the limit on processes with which a container starts; its command gets a lower one inside. The kernel counts
+ * the processes of all containers toward a limit that was set before their user namespaces were made.
+ */
+async function processLimitOfAll(): Promise<number> {
+  const [, own = ''] = /^Max processes +\S+ +(\d+)/m.exec(await readFile('/proc/self/limits', 'utf8')) ?? [];
+  return Math.min(Number(own) || maxProcesses, maxProcesses);
 }
 
 /**

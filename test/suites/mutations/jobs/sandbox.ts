@@ -16,6 +16,13 @@ export const sandboxMutations: Mutation[] = [
     ...podman,
   },
   {
+    name: 'the processes of a job count for all containers',
+    find: '--ulimit=nproc=${processLimit}',
+    replace: '--ulimit=nproc=${call.environment.limits.processes}',
+    tests: ['sandbox/limits'],
+    ...podman,
+  },
+  {
     name: 'a container outlives the process that started it',
     find: 'kill -KILL "$(cat ${shellWord(pidFile)})"; }',
     replace: 'cat ${shellWord(pidFile)}; }',
