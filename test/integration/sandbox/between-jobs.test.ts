@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountsWithSandbox, openTestSandbox, type TestSandbox } from '../../support/sandbox/sandbox.ts';
+import { readdir } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { accountsWithSandbox, openTestSandbox, testLimits, type TestSandbox } from '../../support/sandbox/sandbox.ts';
 import { fc, propertyRuns } from '../../support/properties.ts';
 
 const { accounts } = await accountsWithSandbox();
@@ -85,6 +86,19 @@ describe.runIf(accounts.length > 0).each(accounts)('what a job leaves in the san
     const mark = `mark-${randomUUID()}`;
     const leave = `set -- '${mark}'; ${channels[name]?.leave}`;
     expect(await said('own', `${leave}\n(${channels[name]?.look})`)).toContain(mark);
+  });
+
+  it('counts the processes of a job for no other one', async () => {
+    const most = `for i in $(seq ${testLimits.processes - 16}); do sleep 60 & done`;
+    const controller = new AbortController();
+    const [jobId, other] = [randomUUID(), randomUUID()];
+    const folder = await sandbox.folder(jobId);
+    const first = sandbox.run(`${most}; touch ready; wait`, { jobId, signal: controller.signal });
+    await vi.waitFor(async () => expect(await readdir(folder)).toContain('ready'), 30_000);
+    const { output, stopped } = await sandbox.run(`{ ${most}; } 2>&1; echo done`, { jobId: other, timeoutMs: 20_000 });
+    controller.abort();
+    expect([stopped, output.head.toString()]).toEqual([null, 'done\n']);
+    await first.catch(() => {});
   });
 
   it('leaves nothing that a later or simultaneous job can find', { tags: 'slow' }, async () => {

@@ -3,7 +3,7 @@ import { chmod, lstat, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mountSmallDisk } from '../../../support/sandbox/small-disk.ts';
 import { ownProcessors } from '../../../../activities/sandbox/processors.ts';
 import { WorkerDiskFullError } from '../../../../activities/sandbox/sandbox-error.ts';
@@ -60,19 +60,6 @@ export function limitCases(account: TestAccount, openSandbox: OpenSandbox): void
       processes: String(testLimits.processes),
       'open files': '1024',
     });
-  });
-
-  it('counts the processes of a job for no other one', async () => {
-    const most = `for i in $(seq ${testLimits.processes - 16}); do sleep 60 & done`;
-    const controller = new AbortController();
-    const [jobId, other] = [randomUUID(), randomUUID()];
-    const folder = await sandbox.folder(jobId);
-    const first = sandbox.run(`${most}; touch ready; wait`, { jobId, signal: controller.signal });
-    await vi.waitFor(async () => expect(await readdir(folder)).toContain('ready'), 30_000);
-    const { output, stopped } = await sandbox.run(`{ ${most}; } 2>&1; echo done`, { jobId: other, timeoutMs: 20_000 });
-    controller.abort();
-    expect([stopped, output.head.toString()]).toEqual([null, 'done\n']);
-    await first.catch(() => {});
   });
 
   it('binds all processes of a command to its processors', async () => {

@@ -19,7 +19,7 @@ export const sandboxMutations: Mutation[] = [
     name: 'the processes of a job count for all containers',
     find: '--ulimit=nproc=${processLimit}',
     replace: '--ulimit=nproc=${call.environment.limits.processes}',
-    tests: ['sandbox/limits'],
+    tests: ['sandbox/between-jobs'],
     ...podman,
   },
   {
