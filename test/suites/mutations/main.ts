@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { simpleGit } from 'simple-git';
@@ -107,6 +107,8 @@ async function main(): Promise<void> {
   const chosen = mutations.filter(({ name, file }) => `${name} ${file}`.includes(values.only));
   for (const mutation of chosen) mutated(readFileSync(join(checkout, mutation.file), 'utf8'), mutation);
   const home = mkdtempSync(join(tmpdir(), 'docket-mutations-'));
+  // the sandbox is also tested as an ordinary user, who must be able to read the clone
+  chmodSync(home, 0o711);
   const seconds = (since: number) => `${Math.round((performance.now() - since) / 1_000)} s`;
   let failed = 0;
   try {
