@@ -17,7 +17,7 @@ const inputFd = statusFd + 1;
 /** Folders that a container runtime needs. */
 const folders = ['dev', 'proc', 'sys', 'run', 'tmp'];
 const openFiles = 1_024;
-/** Podman lowers its own limit to this number of processes, or to a higher one. */
+/** Podman lowers its own limit to the kernel's `pid_max`, which is at least this unless someone has lowered it. */
 const maxProcesses = 32_768;
 /** In characters; podman does not clean up after a container if this path is longer. */
 const maxRunPathLength = 50;

@@ -150,6 +150,7 @@ const addedByForum: [parent: string, child: string][] = [
   ['lightbox', 'meta'],
 ];
 
+/** Returns the largest number of these elements that are open at once. */
 function openAtOnce(text: string): number {
   let open = 0;
   let most = 0;

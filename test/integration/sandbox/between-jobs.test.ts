@@ -93,12 +93,12 @@ describe.runIf(accounts.length > 0).each(accounts)('what a job leaves in the san
     const controller = new AbortController();
     const [jobId, other] = [randomUUID(), randomUUID()];
     const folder = await sandbox.folder(jobId);
-    const first = sandbox.run(`${most}; touch ready; wait`, { jobId, signal: controller.signal });
+    const first = sandbox.run(`${most}; touch ready; wait`, { jobId, signal: controller.signal }).catch(() => {});
     await vi.waitFor(async () => expect(await readdir(folder)).toContain('ready'), 30_000);
     const { output, stopped } = await sandbox.run(`{ ${most}; } 2>&1; echo done`, { jobId: other, timeoutMs: 20_000 });
     controller.abort();
     expect([stopped, output.head.toString()]).toEqual([null, 'done\n']);
-    await first.catch(() => {});
+    await first;
   });
 
   it('leaves nothing that a later or simultaneous job can find', { tags: 'slow' }, async () => {
