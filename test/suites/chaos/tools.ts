@@ -99,7 +99,8 @@ export async function runToolsChaos(args: string[], { isInImage = false } = {}):
     if (isInImage) {
       const { started, finished, skipped } = await countSetups(scene.pool);
       console.log(`setups   ${started} started, ${finished} finished, ${skipped} skipped`);
-      if (jobs >= ownKinds.length && finished === 0) violations.push('no setup has finished in the image');
+      // one whose worker is killed before it reports the end is skipped, with what it installed, by the next attempt
+      if (jobs >= ownKinds.length && finished + skipped === 0) violations.push('no setup has finished in the image');
     }
     if (isInImage && !(await hasUnpacked(lane))) violations.push('no worker has unpacked the image');
   }
