@@ -56,7 +56,7 @@ async function runJobs(
   const { interrupted } = branches;
   const inSetup = await run('worker killed in setup', interrupted, killDuring('setup', first.setupSeconds));
   expected(inSetup, { source: 'setup', begun: { setup: 2, tests: 1 } });
-  const inTests = await run('worker killed in tests', interrupted, killDuring('tests', first.testSeconds));
+  const inTests = await run('worker killed in tests', interrupted, killDuring('tests', first.testSeconds ?? 0));
   expected(inTests, { source: 'kept', begun: { setup: 0, tests: 2 } });
   return ran;
 }
@@ -73,7 +73,7 @@ function print(ran: Ran[]): number {
       name,
       seconds(report.seconds),
       `${seconds(report.setupSeconds)}${report.source === 'kept' ? ' (skipped)' : ''}`,
-      seconds(report.testSeconds),
+      report.testSeconds === null ? 'not seen' : seconds(report.testSeconds),
       String(report.begun.setup),
       report.link,
     ]),

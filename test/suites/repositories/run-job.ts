@@ -22,7 +22,8 @@ export interface JobReport {
   seconds: number;
   /** Seconds of the setup or of its restored result, as the timeline says. */
   setupSeconds: number;
-  testSeconds: number;
+  /** Null if the tests ended unseen: their live output goes as soon as their result is stored. */
+  testSeconds: number | null;
   /** How often each was begun. */
   begun: Record<Phase, number>;
   /** Where the job's dependencies come from. */
@@ -46,13 +47,12 @@ export async function runJob(api: Api, { projectId, repository, branch, onBegin 
   const report: JobReport = {
     seconds: 0,
     setupSeconds: 0,
-    testSeconds: 0,
+    testSeconds: null,
     begun: { setup: 0, tests: 0 },
     source: 'nowhere',
     link: '',
     problems: [],
   };
-  let testsBeganMs = 0;
   let last = 0;
   for (;;) {
     for await (const { seq, data } of followJob(api, ref, { after: last, onLost: () => undefined })) {
@@ -61,7 +61,6 @@ export async function runJob(api: Api, { projectId, repository, branch, onBegin 
       const found = Object.entries(headings).find(([heading]) => text.startsWith(`${heading}\n`));
       if (found !== undefined) {
         report.begun[found[1]] += 1;
-        if (found[1] === 'tests') testsBeganMs = performance.now();
         await onBegin?.(found[1]);
       }
       const [, succeeded, skipped] = / succeeded in ([\d.]+) s\.| is skipped: .*\(([\d.]+) s\)/.exec(text) ?? [];
@@ -69,7 +68,8 @@ export async function runJob(api: Api, { projectId, repository, branch, onBegin 
         report.source = succeeded === undefined ? 'kept' : 'setup';
         report.setupSeconds = Number(succeeded ?? skipped);
       }
-      if (typeof data['durationMs'] === 'number' && testsBeganMs > 0) report.testSeconds = data['durationMs'] / 1_000;
+      if (typeof data['durationMs'] === 'number' && report.begun.tests > 0)
+        report.testSeconds = data['durationMs'] / 1_000;
     }
     if ((await getJob(api, ref)).status !== 'active') break;
     await delay(200);
