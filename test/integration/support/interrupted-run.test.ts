@@ -9,6 +9,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const tests = ['test/support/run-tests.ts', 'test', 'test/integration/db/migrate'];
+const bench = ['test/suites/bench/main.ts', 'steps', '--quick'];
 const chaos = (suite: string) => ['test/suites/chaos/main.ts', suite, '--jobs', '1', '--kills', '0'];
 
 it.each([
@@ -30,6 +31,7 @@ it.each([
     signal: 'SIGTERM',
     code: 130,
   },
+  { of: 'a bench', command: bench, home: /^docket-bench-/, inside: '', signal: 'SIGTERM', code: null },
 ] as const)(
   'a run of $of that receives $signal leaves no server behind',
   { tags: 'slow' },

@@ -7,6 +7,7 @@ import { openProcessRecord } from '../../../../local/processes/process-record.ts
 import type { ProcessRecord } from '../../../../local/processes/process-record.ts';
 import { findTemporalBinary } from '../../../../local/temporal/temporal-binary.ts';
 import { startTemporal } from '../../../../local/temporal/temporal.ts';
+import { guardServers } from '../../../support/servers/guard-servers.ts';
 import { loadCore, pin } from './bench-process.ts';
 
 /** The servers shared by the benches; each is started when it is first needed. */
@@ -23,6 +24,7 @@ export interface BenchServers extends AsyncDisposable {
 export async function createBenchServers(): Promise<BenchServers> {
   await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'docket-bench-'));
+  guardServers(directory, directory); // a signal ends the bench without its teardown
   started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
   await chmod(directory, 0o711); // PostgreSQL runs under another account when the bench runs as root
   const record = await openProcessRecord(join(directory, 'processes.json'));
