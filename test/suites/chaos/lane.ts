@@ -62,10 +62,11 @@ export async function startLane(options: LaneOptions): Promise<Lane> {
   const port = await findFreePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const shared: NodeJS.ProcessEnv = {
-    // `DOCKET_SANDBOX=podman npm run chaos -- jobs` runs setups in containers
+    // `DOCKET_SANDBOX=podman npm run chaos -- image` runs commands in containers
     DOCKET_SANDBOX: process.env['DOCKET_SANDBOX'],
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
+    TMPDIR: servers.temporary,
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     LOG_LEVEL: 'info',
     DATABASE_URL: databaseUrl,

@@ -53,8 +53,6 @@ export async function runToolsChaos(args: string[], { isInImage = false } = {}):
   await using server = await startPlannedCommand();
   await using model = await startScriptedModelServer();
   await using servers = await startServers();
-  const temporary = join(servers.home, 'tmp');
-  await mkdir(temporary);
   const archives = join(servers.home, 'archives');
   await mkdir(archives);
   if (isInImage && !(await packMachineImage(archives))) return 1;
@@ -65,7 +63,6 @@ export async function runToolsChaos(args: string[], { isInImage = false } = {}):
       name,
       workers,
       env: {
-        TMPDIR: temporary,
         OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
         DOCKET_SELF_REVIEW: 'off',
         OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
@@ -107,7 +104,7 @@ export async function runToolsChaos(args: string[], { isInImage = false } = {}):
   violations.push(
     ...model.violations.map((text) => `the model server: ${text}`),
     ...(await server.leftRunning()).map((pid) => `left running: a process of the server (${pid})`),
-    ...(await readdir(temporary)).map((name) => `left on the disk: ${name}`),
+    ...(await readdir(servers.temporary)).map((name) => `left on the disk: ${name}`),
   );
   return printEnd(violations, seed);
 }

@@ -7,7 +7,7 @@ import { startLane, type Lane } from '../chaos/lane.ts';
 import { startServers, type ChaosServers } from '../chaos/servers/servers.ts';
 import { startReceiver, type Receiver } from '../../integration/webhooks/receiver.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { buildKey, buildProject, testPepper } from '../../support/database/build.ts';
+import { buildKey, buildProject } from '../../support/database/build.ts';
 import { testKeys, testKeysText } from '../../support/database/encryption.ts';
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
 import { scriptCommand } from '../../support/servers/mcp-command.ts';
@@ -111,18 +111,9 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
   github.tokens.add(configured.projectToken);
   const ssh = started.use(await startSshServer({ authorizedKeys: [sshKeys.ed25519, sshKeys.rsa] }));
   const servers = started.use(await startServers());
-  const temporary = join(servers.home, 'tmp');
-  await mkdir(temporary);
   const archives = join(servers.home, 'archives');
   await mkdir(archives);
   const image = (await packMachineImage(archives)) ? `oci-archive:${machineArchive}` : null;
-  const environment = {
-    TMPDIR: temporary,
-    ...(image !== null && { DOCKET_IMAGES: image, DOCKET_IMAGE_DIRECTORY: archives }),
-    DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
-    DOCKET_ALLOWED_HOSTS: `github.com,${ssh.host}:${ssh.port}`,
-    DOCKET_KEY_PEPPER: testPepper,
-  };
   const lane = started.use(
     await startLane({
       servers,
@@ -137,7 +128,9 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
         DOCKET_PRIVATE_HOSTS: toolServer.host,
         DOCKET_AGENT_MODEL: 'compatible/scripted',
         DOCKET_ASSISTANT_MODEL: 'offline/extract',
-        ...environment,
+        ...(image !== null && { DOCKET_IMAGES: image, DOCKET_IMAGE_DIRECTORY: archives }),
+        DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
+        DOCKET_ALLOWED_HOSTS: `github.com,${ssh.host}:${ssh.port}`,
         DOCKET_WEBHOOK_ALLOWED_HOSTS: receiver.host,
         LOG_LEVEL: 'trace',
       },
@@ -251,7 +244,7 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
     receiver,
     ssh,
     repositories: [open, locked, bySsh, lockedBySsh],
-    temporary,
+    temporary: servers.temporary,
     image,
     assistantKey,
     domain,

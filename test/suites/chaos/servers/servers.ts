@@ -1,4 +1,5 @@
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { Client } from 'pg';
@@ -9,10 +10,13 @@ import { startTemporal } from '../../../../local/temporal/temporal.ts';
 import { untilSuccess } from '../../../../local/processes/until-success.ts';
 import { guardServers } from '../../../support/servers/guard-servers.ts';
 import { createTestHome, removeTestHome } from '../../../support/stack/stack.ts';
+import { removeDirectory } from '../../../support/temporary-directory.ts';
 import { openMembers, type Member, type Members } from './members.ts';
 
 export interface ChaosServers extends AsyncDisposable {
   home: string;
+  /** Folder for the temporary files of the processes. Its path is short enough for podman. */
+  temporary: string;
   members: Members;
   postgres: Member;
   temporal: Member;
@@ -43,10 +47,12 @@ export async function startServers({
 }: { startTemporalServer?: StartTemporal } = {}) {
   await using started = new AsyncDisposableStack();
   const home = await createTestHome();
-  guardServers(home, dirname(home)); // a signal ends the suite without its teardown
+  const temporary = started.adopt(await mkdtemp(join(tmpdir(), 'chaos-')), removeDirectory);
+  guardServers(home, dirname(home), temporary); // a signal ends the suite without its teardown
   started.defer(() => removeTestHome(home));
   await mkdir(home, { recursive: true });
-  await chmod(home, 0o711); // PostgreSQL runs under another account when the tests run as root
+  // PostgreSQL and commands run under other accounts when the tests run as root
+  for (const folder of [home, temporary]) await chmod(folder, 0o711);
   const members = started.use(await openMembers(home));
   const [postgres, temporal] = [members.add('postgres'), members.add('temporal')];
   const database = started.use(await startPostgres({ directory: join(home, 'postgres') }, postgres.hooks));
@@ -65,6 +71,7 @@ export async function startServers({
 
   return {
     home,
+    temporary,
     members,
     postgres,
     temporal,
