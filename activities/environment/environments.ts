@@ -103,10 +103,10 @@ export function createEnvironments(deps: EnvironmentDeps) {
     if (description === null) return plainEnvironment;
     const settings = settingsOf(description.environment, ceilings);
     for (const text of [...description.notices, ...settings.notices]) await notify(ref, text);
-    const { check = null, start: script } = description.environment;
+    const { check = null, profile = null, start: script } = description.environment;
     const start = script === undefined ? null : { script, isOwn: description.isOwn };
     const { baseImage, spentMs } = await baseImages.decide(turn, { description, settings });
-    const environment = { ...settings.agent, ...baseImage, layer: null, start, check };
+    const environment = { ...settings.agent, ...baseImage, layer: null, start, profile, check };
     const setup = await setupOf(turn, { sandbox, description, settings, baseImage, spentMs });
     if (setup === null) return environment;
     try {

@@ -23,6 +23,8 @@ const schema = z.object({
   run: z.object({ maxSeconds: z.number(), hosts: z.array(z.string()) }).nullable(),
   /** Script that runs before each command; null without one. */
   start: z.object({ script: z.string(), isOwn: z.boolean() }).nullable().default(null),
+  /** Lines that the shell of each command runs first; null without any. */
+  profile: z.string().nullable().default(null),
   /** Check command of the description; the project's own takes precedence. */
   check: z.string().nullable(),
 });
@@ -40,6 +42,7 @@ export const plainEnvironment: PreparedEnvironment = {
   limits: null,
   run: null,
   start: null,
+  profile: null,
   check: null,
 };
 

@@ -6,7 +6,8 @@ import type { LiveOutput } from './live-output.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import { ImageError } from '../images/image-error.ts';
 import type { Images } from '../images/images.ts';
-import { startedCommand, type StartScript } from './started-command.ts';
+import type { PreparedEnvironment } from '../environment/prepared-environment.ts';
+import { commandIn } from './started-command.ts';
 import type { ToolResult } from '../../db/for-worker/steps.ts';
 
 /** Whether this worker runs commands: in its sandbox, or not and why; null when commands are disabled. */
@@ -45,9 +46,7 @@ export interface CommandContext {
   jobId: string;
   tree: string;
   environment: Partial<CommandEnvironment>;
-  baseImage: BaseImage;
-  /** Script that runs before each command; null without one. */
-  start: StartScript | null;
+  prepared: BaseImage & Pick<PreparedEnvironment, 'start' | 'profile'>;
   /** Time limit of one command. */
   maxSeconds: number;
   signal: AbortSignal;
@@ -65,7 +64,7 @@ export interface CommandRunner {
 /** Creates the runner for the commands of a batch, one after another. */
 export function createCommandRunner(
   commands: Commands,
-  { watch, baseImage, start, maxSeconds, ...context }: CommandContext,
+  { watch, prepared, maxSeconds, ...context }: CommandContext,
 ): CommandRunner {
   const { sandbox, images = null } = commands ?? { sandbox: null };
   const endAt = Date.now() + batchMs;
@@ -74,13 +73,13 @@ export function createCommandRunner(
     const leftMs = endAt - Date.now();
     if (sandbox === null || leftMs < minMs) return null;
     const timeoutMs = Math.min(call.timeoutMs, maxSeconds * 1_000, leftMs);
-    const root = await rootOf(images, baseImage, context.signal);
+    const root = await rootOf(images, prepared, context.signal);
     const live = watch?.(call);
     let durationMs: number | null = null;
     try {
       const environment = { ...context.environment, root };
       const options = {
-        command: start === null ? call.command : startedCommand(start, { ...call, timeoutMs }),
+        command: commandIn(prepared, { ...call, timeoutMs }),
         timeoutMs,
         onOutput: live?.push,
         environment,

@@ -132,8 +132,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     let workspace = await open();
     const surroundings = agentEnvironment(environment, workspace.home);
     const maxSeconds = environment.run?.maxSeconds ?? commands?.maxSeconds ?? 0;
-    const { start } = environment;
-    const surrounded = { tree: workspace.path, environment: surroundings, baseImage: environment, start, maxSeconds };
+    const surrounded = { tree: workspace.path, environment: surroundings, prepared: environment, maxSeconds };
     const commandContext = { jobId: job.id, ...surrounded, signal, watch: output.watch };
     /** Tree that the files are equal to in the end; undefined when that is not certain. */
     let left: { tree: string } | undefined;

@@ -1,9 +1,6 @@
 import { shellWord } from '../../lib/shell-word.ts';
 import type { PreparedEnvironment } from '../environment/prepared-environment.ts';
 
-/** Script of an environment that starts what its commands need beside them. */
-export type StartScript = NonNullable<PreparedEnvironment['start']>;
-
 /** File in the sandbox with what the script and its services print. */
 export const startLog = '/tmp/start.log';
 /** Longest time of the script, which may take no more than half of its command's. */
@@ -11,14 +8,25 @@ const maxSeconds = 60;
 /** File in HOME that says that the script of another product's file has failed. */
 const failedBefore = '~/.docket-start-failed';
 
+interface Call {
+  command: string;
+  timeoutMs: number;
+}
+
+/** Returns a command with what its environment runs before it. */
+export function commandIn({ profile, start }: Pick<PreparedEnvironment, 'profile' | 'start'>, call: Call): string {
+  const command = start === null ? call.command : startedCommand(start, call);
+  return profile === null ? command : `${profile}\n${command}`;
+}
+
 /**
  * Returns a command that runs after the script, with the script's services beside it. If the script fails, the command
  * does not run; if another product's file has it, this command and later ones run without it. Services hold no output
  * of the command open.
  */
 export function startedCommand(
-  { script, isOwn }: StartScript,
-  { command, timeoutMs }: { command: string; timeoutMs: number },
+  { script, isOwn }: NonNullable<PreparedEnvironment['start']>,
+  { command, timeoutMs }: Call,
 ): string {
   const seconds = Math.min(maxSeconds, Math.ceil(timeoutMs / 2_000));
   const skip = isOwn ? '' : `[ -e ${failedBefore} ] || `;

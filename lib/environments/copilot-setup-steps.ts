@@ -61,16 +61,19 @@ const ofMachine: Record<string, string> = {
   RUNNER_TEMP: '/tmp',
 };
 /**
- * Files through which a step passes variables (`NAME=value`) and folders of PATH (the last one first) to later steps.
+ * Files through which a step passes variables (`NAME=value`) and folders of PATH (the last one first) to later steps and
+ * to the agent.
  */
 const files = ['GITHUB_ENV', 'GITHUB_PATH'];
-const makeFiles = `export GITHUB_ENV=$(mktemp) GITHUB_PATH=$(mktemp)
-read_files() {
-  PATH=$(tac "$GITHUB_PATH" | tr '\\n' ':')$PATH
+const makeFiles = `export GITHUB_ENV=~/.github-env GITHUB_PATH=~/.github-path
+: > ~/.github-env
+: > ~/.github-path`;
+const readFiles = `if [ -f ~/.github-path ]; then
+  PATH=$(tac ~/.github-path | tr '\\n' ':')$PATH
   while IFS= read -r line; do
     case \${line%%=*} in '' | [0-9]* | *[!A-Za-z0-9_]*) ;; *) export "$line" ;; esac
-  done < "$GITHUB_ENV"
-}`;
+  done < ~/.github-env
+fi`;
 /** Keys that matter only to the product that runs the workflow. */
 const irrelevantToJob = new Set(['name', 'runs-on', 'permissions', 'timeout-minutes', 'concurrency', 'outputs']);
 const readOfJob = new Set(['env', 'defaults', 'container', 'services', 'steps']);
@@ -110,15 +113,15 @@ export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
     const wanted = { ...one, shell: one.shell ?? shell, 'working-directory': one['working-directory'] ?? folder };
     return scriptOf(wanted, { index, variables, packages, ignored });
   });
-  const usedFiles = files.filter((file) => scripts.some((script) => script.includes(file)));
-  ignored.push(...usedFiles.map((file) => `${file} after the setup`));
+  const usesFiles = files.some((file) => scripts.some((script) => script.includes(file)));
   const used = Object.entries(ofMachine).filter(([name]) => scripts.some((script) => script.includes(name)));
   const lines = [
     ...used.map(([name, value]) => `export ${name}=${value}`),
-    ...(usedFiles.length === 0 ? scripts : [makeFiles, ...scripts.map((script) => `(\nread_files\n${script}\n)`)]),
+    ...(usesFiles ? [makeFiles, ...scripts.map((script) => `(\n${readFiles}\n${script}\n)`)] : scripts),
   ];
   const setup = scripts.length === 0 ? {} : { setup: lines.join('\n') };
-  return borrowed({ ...image, ...withPackages(packages), ...setup, variables }, ignored);
+  const profile = usesFiles ? { profile: readFiles } : {};
+  return borrowed({ ...image, ...withPackages(packages), ...setup, ...profile, variables }, ignored);
 }
 
 function parsedOrNull(content: string): unknown {

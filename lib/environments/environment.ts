@@ -64,8 +64,9 @@ const schema = z.strictObject({
     .max(100, 'may have at most 100 packages')
     .optional(),
   setup: script(32_768).optional(),
-  /** Runs before each command and is passed in the same argument, which Linux limits to 128 KB. */
+  /** These two run before each command and are passed in the same argument, which Linux limits to 128 KB. */
   start: script(8_192).optional(),
+  profile: script(8_192).optional(),
   check: text(4_096).optional(),
   path: z
     .array(text(500).regex(/^(?:~(?=\/|$)|\/)[^:\0]*$/, 'must be folders that begin with / or ~/'))

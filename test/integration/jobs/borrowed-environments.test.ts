@@ -22,6 +22,13 @@ const place = '[ -e /usr/bin/git ] && echo worker || echo "image $GREETING"';
 /** Changes the worker before the job's model answers. */
 type BeforeAnswer = (deps: TestWorker['deps']) => Promise<void>;
 
+interface LookOptions {
+  hosts?: string[];
+  before?: BeforeAnswer;
+  /** What the agent's command does after it has looked. */
+  also?: string;
+}
+
 describe.runIf(accounts.length > 0)("an environment of another product's file", () => {
   let database: TestDatabase;
   let images: Images;
@@ -53,7 +60,7 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
   async function runWith(
     path: string,
     content: unknown,
-    { hosts = ['registry.test'], before = async () => {} }: { hosts?: string[]; before?: BeforeAnswer } = {},
+    { hosts = ['registry.test'], before = async () => {}, also = 'true' }: LookOptions = {},
   ) {
     pulled.length = 0;
     await using scene = await startCommandScene(database, ({ commands, ceilings }) => ({
@@ -62,7 +69,7 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
     }));
     const { repository, model, worker } = scene;
     await repository.commit({ [path]: typeof content === 'string' ? content : JSON.stringify(content) });
-    const look = run(`${place}; made=nothing; [ ! -e ~/made ] || read -r made < ~/made; echo "made $made"`);
+    const look = run(`${place}; made=nothing; [ ! -e ~/made ] || read -r made < ~/made; echo "made $made"; ${also}`);
     model.script(
       async () => {
         await before(worker.deps);
@@ -166,7 +173,7 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
     );
   });
 
-  it('hands variables and folders of PATH from step to step', { tags: 'slow' }, async () => {
+  it('hands variables and folders of PATH from step to step, and to the agent', { tags: 'slow' }, async () => {
     const steps = [
       { run: 'mkdir ~/tools ~/other; cp /bin/true ~/tools/made; echo ~/tools >> $GITHUB_PATH' },
       {
@@ -176,13 +183,10 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
       { run: 'made; [ "${PATH%:/home/job/tools:*}" = /home/job/other ] && test -f "$GITHUB_WORKSPACE/README.md"' },
       { run: 'echo "$SAID $OWN" > ~/made', env: { OWN: 'own' } },
     ];
-    const { printed, notices } = await runWith(copilot, { jobs: { 'copilot-setup-steps': { steps } } });
-    expect(printed).toBe('worker\\nmade it is /home/job own');
-    expect(notices).toEqual([
-      `${follows(copilot)} Ignored: GITHUB_ENV after the setup; GITHUB_PATH after the setup.`,
-      started(copilot),
-      succeeded(copilot),
-    ]);
+    const also = 'made && echo "$SAID, and ${OWN-nothing}"';
+    const { printed, notices } = await runWith(copilot, { jobs: { 'copilot-setup-steps': { steps } } }, { also });
+    expect(printed).toBe('worker\\nmade it is /home/job own\\nit is /home/job, and nothing');
+    expect(notices).toEqual([follows(copilot), started(copilot), succeeded(copilot)]);
   });
 
   it('skips a setup that has failed for ten minutes, and says so', { tags: 'slow' }, async () => {

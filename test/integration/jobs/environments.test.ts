@@ -202,12 +202,13 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
     });
   });
 
-  it('starts services before each command and before the check', { tags: ['slow'] }, async () => {
+  it('runs its profile and starts services before each command and before the check', { tags: ['slow'] }, async () => {
     await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
-    const server = `require('http').createServer((_, answer) => answer.end(process.env.LEVEL)).listen(8123)`;
+    const server = `require('http').createServer((_, answer) => answer.end(process.env.LEVEL)).listen(process.env.PORT)`;
     const start = `node -e "${server}" &\nuntil curl -s localhost:8123 > ~/answer; do sleep 0.1; done`;
-    const check = '[ "$(curl -s localhost:8123)" = 3 ]';
+    const profile = 'export PORT=8123\nask() { curl -s "localhost:$PORT"; } # asks';
+    const check = '[ "$(ask)" = 3 ]';
     const runWith = async (environment: object) => {
       await repository.commit({
         '.docket/environment.yml': JSON.stringify({ variables: { LEVEL: '3' }, ...environment }),
@@ -215,9 +216,9 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
       const job = await worker.runJob({ prompt: 'Look', repository: repository.path });
       return { job, said: JSON.stringify(model.requests.at(-1)!.body) };
     };
-    const look = run('curl -s localhost:8123; echo; cat ~/answer');
+    const look = run('ask; echo; cat ~/answer');
     model.script({ toolCalls: [look, look] }, { toolCalls: [write('new.md'), finish] });
-    const { job, said } = await runWith({ start, check });
+    const { job, said } = await runWith({ start, profile, check });
     expect(said.match(/\[exit code 0\]\\n3\\n3/g)).toHaveLength(2);
     expect(said).toContain("Before each command, the project's start script runs");
     expect(job).toMatchObject({ status: 'completed', check: { result: 'passed' }, prDraft: false });
