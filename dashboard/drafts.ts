@@ -25,8 +25,8 @@ export interface Draft<Fields> {
   /** Whether the values are not the initial ones. */
   isChanged: boolean;
   change(changed: Partial<Fields>): void;
-  /** Call this once the values are sent. */
-  forget(): void;
+  /** Call this once the values are sent. With the values that were sent, later changes are kept. */
+  forget(sent?: Fields): void;
 }
 
 /**
@@ -52,9 +52,13 @@ export function useDraft<Fields extends object>(
     values: { ...initial, ...typed },
     isChanged: Object.entries(typed).some(([field, value]) => value !== Reflect.get(initial, field)),
     change,
-    forget() {
-      keepDraft(name, undefined);
-      setTyped({});
+    forget(sent) {
+      setTyped((now) => {
+        const left = Object.entries(now).filter(([field, value]) => sent && value !== Reflect.get(sent, field));
+        const next: Partial<Fields> = Object.assign({}, ...left.map(([field, value]) => ({ [field]: value })));
+        keepDraft(name, left.length === 0 ? undefined : next);
+        return next;
+      });
     },
   };
 }

@@ -63,10 +63,9 @@ function QuestionsForm({ set, onSave }: QuestionsFormProps) {
   const { drafts, updatedAt } = form.values;
   const change = (changed: Draft[]) => form.change({ drafts: changed, updatedAt });
   const save = useMutation({
-    async mutationFn() {
-      await onSave({ questions: drafts.map(questionOf), updatedAt });
-      form.forget();
-    },
+    mutationFn: () => onSave({ questions: drafts.map(questionOf), updatedAt }),
+    onMutate: () => form.values,
+    onSuccess: (_saved, _sent, values) => form.forget(values),
   });
   const add = () => {
     const key = Math.max(-1, ...drafts.map((draft) => draft.key)) + 1;

@@ -45,7 +45,8 @@ function GuidanceForm({ projectId, guidance, save }: GuidanceFormProps) {
   const { instructions, skills } = draft.values;
   const action = useMutation({
     mutationFn: () => save({ instructions: instructions.trim() || null, skills }),
-    onSuccess: draft.forget,
+    onMutate: () => draft.values,
+    onSuccess: (_saved, _sent, values) => draft.forget(values),
   });
   const change = (changed: typeof skills) => draft.change({ skills: changed });
   return (

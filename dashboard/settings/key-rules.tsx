@@ -97,9 +97,10 @@ export function KeyRules({ row, onSaved }: { row: Key; onSaved(): unknown }) {
       const body = { ...rulesOf(rules), ...(isSame ? {} : { captcha: changed }) };
       return answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body }));
     },
-    async onSuccess() {
+    onMutate: () => draft.values,
+    async onSuccess(_saved, _sent, values) {
       await onSaved();
-      draft.forget();
+      draft.forget(values);
     },
   });
   const field = fieldsOf(draft.values, draft.change);

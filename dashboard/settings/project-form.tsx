@@ -41,9 +41,10 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
               body: { ...changeOf(draft), ...(address === project.repository ? {} : { repository: address }) },
             }),
           ),
-    async onSuccess() {
+    onMutate: () => form.values,
+    async onSuccess(_saved, _sent, values) {
       await onSaved();
-      form.forget();
+      form.forget(values);
     },
   });
   const field = fieldsOf(draft, form.change);

@@ -76,9 +76,10 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
       const body = { ...settingsOf(draft), ...moved, indexGuard };
       return answerOf(api.PATCH('/v1/sites/{domain}', { params, body }));
     },
-    async onSuccess() {
+    onMutate: () => form.values,
+    async onSuccess(_saved, _sent, values) {
       await onSaved();
-      form.forget();
+      form.forget(values);
     },
   });
   const field = fieldsOf(draft, form.change);

@@ -82,9 +82,10 @@ export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unkn
   const params = { path: { domain: site.domain } };
   const save = useMutation({
     mutationFn: () => answerOf(api.PATCH('/v1/sites/{domain}', { params, body: { sources: drafts.map(sourceOf) } })),
-    async onSuccess() {
+    onMutate: () => form.values,
+    async onSuccess(_saved, _sent, values) {
       await onSaved();
-      form.forget();
+      form.forget(values);
     },
   });
   return (

@@ -69,9 +69,10 @@ export function WebhookForm({ projectId, webhook, onSaved }: WebhookFormProps) {
       await answerOf(api.PATCH('/v2/agent/{projectId}/webhooks/{id}', { params, body }));
       return null;
     },
-    async onSuccess(secret) {
+    onMutate: () => form.values,
+    async onSuccess(secret, _sent, values) {
       await onSaved(secret);
-      form.forget();
+      form.forget(values);
     },
   });
   const field = fieldsOf(form.values, form.change);

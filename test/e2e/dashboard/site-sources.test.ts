@@ -69,9 +69,16 @@ describe.runIf(chromiumPath !== null)('the sources of a site', () => {
       expect(await sentSource()).toEqual({ ...threads, kind: 'discourse', url, tags: ['faq'] });
       await second.getByRole('button', { name: 'Remove source 2' }).click();
       await first.getByLabel('Weight').fill('2');
+      const removed = Promise.withResolvers<void>();
+      await page.route('**/v1/sites/*', async (route) => {
+        if (route.request().method() === 'PATCH') await removed.promise;
+        await route.continue();
+      });
       await update.click();
-      await card.getByText('weight 2').waitFor();
+      // a change while the form is saved
       await first.getByRole('button', { name: 'Remove source 1' }).click();
+      removed.resolve();
+      await card.getByText('weight 2').waitFor();
       await update.click();
       await card.getByText('Source below /more').waitFor({ state: 'detached' });
       await card.getByText(/version \d+, 8 pages/).waitFor();
