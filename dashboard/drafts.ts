@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 
 /** Unsent input by form. It outlives the form and a reload, until it is sent or the user signs out. */
 const storageKey = 'docket-drafts';
@@ -25,8 +25,9 @@ export interface Draft<Fields> {
   /** Whether the values are not the initial ones. */
   isChanged: boolean;
   change(changed: Partial<Fields>): void;
-  /** Call this once the values are sent. With the values that were sent, later changes are kept. */
-  forget(sent?: Fields): void;
+  forget(): void;
+  /** Runs a request that saves the values, then forgets them. What is typed meanwhile is kept. */
+  send(request: () => Promise<unknown>): Promise<void>;
 }
 
 /**
@@ -39,26 +40,28 @@ export function useDraft<Fields extends object>(
   given?: Partial<NoInfer<Fields>>,
 ): Draft<Fields> {
   const [typed, setTyped] = useState<Partial<Fields>>(() => ({ ...(given ?? readDrafts()[name]) }));
-  const change = useCallback(
-    (changed: Partial<Fields>) =>
-      setTyped((before) => {
-        const next = { ...before, ...changed };
-        keepDraft(name, next);
-        return next;
-      }),
+  /** Up to date even when the form is gone before its request ends. */
+  const latest = useRef(typed);
+  const keep = useCallback(
+    (next: Partial<Fields>) => {
+      latest.current = next;
+      keepDraft(name, Object.keys(next).length === 0 ? undefined : next);
+      setTyped(next);
+    },
     [name],
   );
+  const change = useCallback((changed: Partial<Fields>) => keep({ ...latest.current, ...changed }), [keep]);
   return {
     values: { ...initial, ...typed },
     isChanged: Object.entries(typed).some(([field, value]) => value !== Reflect.get(initial, field)),
     change,
-    forget(sent) {
-      setTyped((now) => {
-        const left = Object.entries(now).filter(([field, value]) => sent && value !== Reflect.get(sent, field));
-        const next: Partial<Fields> = Object.assign({}, ...left.map(([field, value]) => ({ [field]: value })));
-        keepDraft(name, left.length === 0 ? undefined : next);
-        return next;
-      });
+    forget: () => keep({}),
+    async send(request) {
+      const sent = latest.current;
+      await request();
+      const left = { ...latest.current };
+      for (const field in left) if (left[field] === sent[field]) delete left[field];
+      keep(left);
     },
   };
 }

@@ -63,9 +63,7 @@ function QuestionsForm({ set, onSave }: QuestionsFormProps) {
   const { drafts, updatedAt } = form.values;
   const change = (changed: Draft[]) => form.change({ drafts: changed, updatedAt });
   const save = useMutation({
-    mutationFn: () => onSave({ questions: drafts.map(questionOf), updatedAt }),
-    onMutate: () => form.values,
-    onSuccess: (_saved, _sent, values) => form.forget(values),
+    mutationFn: () => form.send(() => onSave({ questions: drafts.map(questionOf), updatedAt })),
   });
   const add = () => {
     const key = Math.max(-1, ...drafts.map((draft) => draft.key)) + 1;

@@ -44,9 +44,7 @@ function GuidanceForm({ projectId, guidance, save }: GuidanceFormProps) {
   const draft = useDraft(`instructions of ${projectId}`, { ...guidance, instructions: guidance.instructions ?? '' });
   const { instructions, skills } = draft.values;
   const action = useMutation({
-    mutationFn: () => save({ instructions: instructions.trim() || null, skills }),
-    onMutate: () => draft.values,
-    onSuccess: (_saved, _sent, values) => draft.forget(values),
+    mutationFn: () => draft.send(() => save({ instructions: instructions.trim() || null, skills })),
   });
   const change = (changed: typeof skills) => draft.change({ skills: changed });
   return (

@@ -90,18 +90,15 @@ export function KeyRules({ row, onSaved }: { row: Key; onSaved(): unknown }) {
   });
   const { captcha, captchaSecret, ...rules } = draft.values;
   const save = useMutation({
-    mutationFn: () => {
-      const secret = captchaSecret.trim();
-      const changed = captcha === 'none' ? null : { provider: captcha, secret };
-      const isSame = captcha === captchaChoice && secret === '';
-      const body = { ...rulesOf(rules), ...(isSame ? {} : { captcha: changed }) };
-      return answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body }));
-    },
-    onMutate: () => draft.values,
-    async onSuccess(_saved, _sent, values) {
-      await onSaved();
-      draft.forget(values);
-    },
+    mutationFn: () =>
+      draft.send(async () => {
+        const secret = captchaSecret.trim();
+        const changed = captcha === 'none' ? null : { provider: captcha, secret };
+        const isSame = captcha === captchaChoice && secret === '';
+        const body = { ...rulesOf(rules), ...(isSame ? {} : { captcha: changed }) };
+        await answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body }));
+        await onSaved();
+      }),
   });
   const field = fieldsOf(draft.values, draft.change);
   return (

@@ -85,11 +85,7 @@ function ServersForm({ projectId, servers, save }: ServersFormProps) {
   // the draft has no secrets
   const drafts = form.values.drafts.map((draft) => ({ ...newServer, ...draft }));
   const change = (changed: Draft[]) => form.change({ drafts: changed });
-  const action = useMutation({
-    mutationFn: () => save(drafts),
-    onMutate: () => form.values,
-    onSuccess: (_saved, _sent, values) => form.forget(values),
-  });
+  const action = useMutation({ mutationFn: () => form.send(() => save(drafts)) });
   return (
     <ActionForm label="Update MCP servers" action={action} draft={form}>
       <h3>MCP servers</h3>

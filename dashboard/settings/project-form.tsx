@@ -27,25 +27,25 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
   const draft = form.values;
   const { forge } = draft;
   const address = draft.repository.trim();
+  const request = () =>
+    project === null
+      ? answerOf(
+          api.POST('/v1/projects', {
+            body: { ...changeOf(draft), repository: address, ...(forge === '' ? {} : { forge }) },
+          }),
+        )
+      : answerOf(
+          api.PATCH('/v1/projects/{id}', {
+            params: { path: { id: project.id } },
+            body: { ...changeOf(draft), ...(address === project.repository ? {} : { repository: address }) },
+          }),
+        );
   const save = useMutation({
     mutationFn: () =>
-      project === null
-        ? answerOf(
-            api.POST('/v1/projects', {
-              body: { ...changeOf(draft), repository: address, ...(forge === '' ? {} : { forge }) },
-            }),
-          )
-        : answerOf(
-            api.PATCH('/v1/projects/{id}', {
-              params: { path: { id: project.id } },
-              body: { ...changeOf(draft), ...(address === project.repository ? {} : { repository: address }) },
-            }),
-          ),
-    onMutate: () => form.values,
-    async onSuccess(_saved, _sent, values) {
-      await onSaved();
-      form.forget(values);
-    },
+      form.send(async () => {
+        await request();
+        await onSaved();
+      }),
   });
   const field = fieldsOf(draft, form.change);
   const settings = <Settings draft={draft} onChange={form.change} />;

@@ -61,26 +61,26 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
   const form = useDraft(site === null ? 'new site' : `site ${site.domain}`, draftOf(site));
   const draft = form.values;
   const isDirectory = site !== null && site.directory !== null;
+  const request = () => {
+    const source = draft.source.trim();
+    if (site === null) {
+      const body = { ...settingsOf(draft), domain: draft.domain.trim(), repository: source };
+      return answerOf(api.POST('/v1/sites', { body }));
+    }
+    const isSame = source === draftOf(site).source;
+    const moved = isSame ? {} : isDirectory ? { directory: source } : { repository: source };
+    const params = { path: { domain: site.domain } };
+    const guard = { questionSetId: draft.guardSet, margin: Number(draft.guardMargin) / 100 };
+    const indexGuard = draft.guardSet === '' ? null : guard;
+    const body = { ...settingsOf(draft), ...moved, indexGuard };
+    return answerOf(api.PATCH('/v1/sites/{domain}', { params, body }));
+  };
   const save = useMutation({
-    mutationFn: () => {
-      const source = draft.source.trim();
-      if (site === null) {
-        const body = { ...settingsOf(draft), domain: draft.domain.trim(), repository: source };
-        return answerOf(api.POST('/v1/sites', { body }));
-      }
-      const isSame = source === draftOf(site).source;
-      const moved = isSame ? {} : isDirectory ? { directory: source } : { repository: source };
-      const params = { path: { domain: site.domain } };
-      const guard = { questionSetId: draft.guardSet, margin: Number(draft.guardMargin) / 100 };
-      const indexGuard = draft.guardSet === '' ? null : guard;
-      const body = { ...settingsOf(draft), ...moved, indexGuard };
-      return answerOf(api.PATCH('/v1/sites/{domain}', { params, body }));
-    },
-    onMutate: () => form.values,
-    async onSuccess(_saved, _sent, values) {
-      await onSaved();
-      form.forget(values);
-    },
+    mutationFn: () =>
+      form.send(async () => {
+        await request();
+        await onSaved();
+      }),
   });
   const field = fieldsOf(draft, form.change);
   return (

@@ -81,12 +81,11 @@ export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unkn
   const change = (changed: Draft[]) => form.change({ drafts: changed });
   const params = { path: { domain: site.domain } };
   const save = useMutation({
-    mutationFn: () => answerOf(api.PATCH('/v1/sites/{domain}', { params, body: { sources: drafts.map(sourceOf) } })),
-    onMutate: () => form.values,
-    async onSuccess(_saved, _sent, values) {
-      await onSaved();
-      form.forget(values);
-    },
+    mutationFn: () =>
+      form.send(async () => {
+        await answerOf(api.PATCH('/v1/sites/{domain}', { params, body: { sources: drafts.map(sourceOf) } }));
+        await onSaved();
+      }),
   });
   return (
     <ActionForm label="Update sources" action={save} draft={form}>

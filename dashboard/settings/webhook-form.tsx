@@ -55,25 +55,21 @@ export function WebhookForm({ projectId, webhook, onSaved }: WebhookFormProps) {
   const form = useDraft(`webhook ${webhook?.id ?? `of ${projectId}`}`, draftOf(webhook));
   const { format, url, slackUrl, description, chosen } = form.values;
   const isSlack = format === 'slack';
+  const request = async () => {
+    const address = (isSlack ? slackUrl : url).trim();
+    const fields = { description: description.trim() || null, eventTypes: chosen };
+    if (webhook === null) {
+      const params = { path: { projectId } };
+      const body = { format, url: address, ...fields };
+      return (await answerOf(api.POST('/v2/agent/{projectId}/webhooks', { params, body }))).secret;
+    }
+    const params = { path: { projectId, id: webhook.id } };
+    const body = { ...(address !== '' && { url: address }), ...fields };
+    await answerOf(api.PATCH('/v2/agent/{projectId}/webhooks/{id}', { params, body }));
+    return null;
+  };
   const save = useMutation({
-    mutationFn: async () => {
-      const address = (isSlack ? slackUrl : url).trim();
-      const fields = { description: description.trim() || null, eventTypes: chosen };
-      if (webhook === null) {
-        const params = { path: { projectId } };
-        const body = { format, url: address, ...fields };
-        return (await answerOf(api.POST('/v2/agent/{projectId}/webhooks', { params, body }))).secret;
-      }
-      const params = { path: { projectId, id: webhook.id } };
-      const body = { ...(address !== '' && { url: address }), ...fields };
-      await answerOf(api.PATCH('/v2/agent/{projectId}/webhooks/{id}', { params, body }));
-      return null;
-    },
-    onMutate: () => form.values,
-    async onSuccess(secret, _sent, values) {
-      await onSaved(secret);
-      form.forget(values);
-    },
+    mutationFn: () => form.send(async () => onSaved(await request())),
   });
   const field = fieldsOf(form.values, form.change);
   return (
