@@ -55,17 +55,18 @@ interface Replayed {
   problem: string | null;
 }
 
+const { createHook } = promiseHooks;
+
 /**
- * Replays without two things that take a third of the time and that nobody sees in a replay: a limit of 49 days on each
- * call into workflow code, for which Node starts a thread per call, and the stack trace of each promise, which the SDK
- * keeps for queries.
+ * Replays without two features of the SDK that take a third of the time: a timeout of 49 days on each call into workflow
+ * code, for which Node starts a thread, and a stack trace of each promise, which only queries need. The SDK has no
+ * setting for the second, so Node's function that it calls for it does nothing while it sets up.
  */
 class ReplayWorker extends Worker {
   protected static override createWorkflowCreator(
     ...[bundle, options, logger]: Parameters<(typeof Worker)['createWorkflowCreator']>
   ) {
     const unlimited = Object.assign({}, options, { isolateExecutionTimeoutMs: undefined });
-    const { createHook } = promiseHooks;
     promiseHooks.createHook = () => () => undefined;
     return super.createWorkflowCreator(bundle, unlimited, logger).finally(() => {
       promiseHooks.createHook = createHook;

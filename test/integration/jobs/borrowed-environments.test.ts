@@ -25,7 +25,7 @@ type BeforeAnswer = (deps: TestWorker['deps']) => Promise<void>;
 interface LookOptions {
   hosts?: string[];
   before?: BeforeAnswer;
-  /** What the agent's command does after it has looked. */
+  /** Shell text that the agent's command ends with. */
   also?: string;
 }
 
