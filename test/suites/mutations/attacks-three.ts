@@ -91,7 +91,7 @@ export const attackThreeMutations: Mutation[] = [
     file: 'db/jobs/bundle-file.ts',
     find: "if (rest.length > maxLineLength) throw new BundleFileError('The file is not a job bundle.');",
     replace: '',
-    project: 'unit',
+    project: 'integration',
     tests: ['db/jobs/bundle-file'],
   },
   {

@@ -3,7 +3,7 @@ import type { Mutation } from './list.ts';
 const lists = { project: 'integration', tests: ['api/access/bounded-lists'] } as const;
 const described = { project: 'unit', tests: ['api/bounded-lists'] } as const;
 const openAnswers = { project: 'unit', tests: ['api/http/streams/open-answers'] } as const;
-const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/loop-block-watch'] } as const;
+const eventLoop = { project: 'integration', tests: ['threads/watch-event-loop', 'threads/loop-block-watch'] } as const;
 const fileTools = { project: 'integration', tests: ['workspaces/file-tools-hold'] } as const;
 const shares = { project: 'integration', tests: ['assistant/readers-share'] } as const;
 const loop = { project: 'integration', tests: ['models/event-loop'] } as const;
@@ -178,15 +178,15 @@ export const boundMutations: Mutation[] = [
     file: 'lib/threads/fair-queue.ts',
     find: 'if (size <= maxSize) return;',
     replace: 'return;',
-    project: 'unit',
-    tests: ['lib/threads/thread-queue'],
+    project: 'integration',
+    tests: ['threads/thread-queue'],
   },
   {
     name: 'a list of a folder that was cut is taken for whole',
     file: 'activities/workspaces/source-folder.ts',
     find: 'if (listed.truncated) throw tooManyEntries();',
     replace: '',
-    project: 'unit',
+    project: 'integration',
     tests: ['workspaces/source-folder'],
   },
   {

@@ -67,8 +67,8 @@ export const capacityMutations: Mutation[] = [
     file: 'lib/threads/fair-queue.ts',
     find: 'const own = queues.get(entry.holder) ?? [];\n      queues.set(entry.holder, own);',
     replace: "const own = queues.get('') ?? [];\n      queues.set('', own);",
-    project: 'unit',
-    tests: ['lib/threads/thread-pool', 'lib/threads/thread-queue'],
+    project: 'integration',
+    tests: ['threads/thread-pool', 'threads/thread-queue'],
   },
   {
     name: 'each refused activity asks for a slot as often, however many wait',

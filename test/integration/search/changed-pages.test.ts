@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { buildChanged, buildFull, expectSame, folder, queries, type Build } from './build-changed.ts';
-import { openWhole } from './build.ts';
+import { buildChanged, buildFull, expectSame, folder, queries, type Build } from '../../unit/search/build-changed.ts';
+import { openWhole } from '../../unit/search/build.ts';
 import { fc, propertyRuns } from '../../support/properties.ts';
 
 vi.setConfig({ testTimeout: 300_000 });

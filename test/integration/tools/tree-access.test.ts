@@ -3,11 +3,11 @@ import { readdir, lstat, mkdir, rename, rm, symlink, truncate, writeFile } from 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { parseAgentPath } from '../../../../activities/tools/files/agent-path.ts';
-import { openFolder } from '../../../../activities/tools/files/beneath.ts';
-import { putFile, readIn } from '../../../../activities/tools/files/files.ts';
+import { parseAgentPath } from '../../../activities/tools/files/agent-path.ts';
+import { openFolder } from '../../../activities/tools/files/beneath.ts';
+import { putFile, readIn } from '../../../activities/tools/files/files.ts';
 import { createTree, type TestTree } from './tree.ts';
-import { propertyRuns } from '../../../support/properties.ts';
+import { propertyRuns } from '../../support/properties.ts';
 
 // slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,12 +1,12 @@
 import { chmod, stat, writeFile } from 'node:fs/promises';
 import { expect, it, vi } from 'vitest';
-import { etagOf } from '../../../../../activities/tools/edit/text-file.ts';
-import type { ToolContext } from '../../../../../activities/tools/agent-tool.ts';
-import { runBatch } from '../../../../../activities/tools/run-batch.ts';
-import { createRunTool } from '../../../../../activities/tools/run-tool.ts';
-import { createToolset } from '../../../../../activities/tools/toolset.ts';
-import type { ToolCall } from '../../../../../db/for-worker/steps.ts';
-import { createTree } from '../tree.ts';
+import { etagOf } from '../../../activities/tools/edit/text-file.ts';
+import type { ToolContext } from '../../../activities/tools/agent-tool.ts';
+import { runBatch } from '../../../activities/tools/run-batch.ts';
+import { createRunTool } from '../../../activities/tools/run-tool.ts';
+import { createToolset } from '../../../activities/tools/toolset.ts';
+import type { ToolCall } from '../../../db/for-worker/steps.ts';
+import { createTree } from './tree.ts';
 
 // slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });

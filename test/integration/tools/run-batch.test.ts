@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { runBatch, validateCall } from '../../../../activities/tools/run-batch.ts';
-import type { Toolset } from '../../../../activities/tools/agent-tool.ts';
-import { createToolset, finishCallOf, todoItemsOf } from '../../../../activities/tools/toolset.ts';
-import type { ToolCall } from '../../../../db/for-worker/steps.ts';
+import { runBatch, validateCall } from '../../../activities/tools/run-batch.ts';
+import type { Toolset } from '../../../activities/tools/agent-tool.ts';
+import { createToolset, finishCallOf, todoItemsOf } from '../../../activities/tools/toolset.ts';
+import type { ToolCall } from '../../../db/for-worker/steps.ts';
 import { createTree } from './tree.ts';
 
 const signal = new AbortController().signal;

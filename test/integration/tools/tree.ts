@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ToolOutput } from '../../../../activities/tools/agent-tool.ts';
-import { createToolset } from '../../../../activities/tools/toolset.ts';
-import { removeDirectory, temporaryDirectory } from '../../../support/temporary-directory.ts';
+import type { ToolOutput } from '../../../activities/tools/agent-tool.ts';
+import { createToolset } from '../../../activities/tools/toolset.ts';
+import { removeDirectory, temporaryDirectory } from '../../support/temporary-directory.ts';
 
 export interface TestTree extends AsyncDisposable {
   root: string;

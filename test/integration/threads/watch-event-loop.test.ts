@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { setTimeout as wait } from 'node:timers/promises';
 import { availableParallelism } from 'node:os';
 import { expect, it } from 'vitest';
-import { watchEventLoop } from '../../../../lib/threads/watch-event-loop.ts';
+import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
 
 function burn(ms: number): void {
   const before = process.threadCpuUsage();

@@ -6,7 +6,7 @@ import { openEarlierSearch } from '../../suites/quality/earlier-search.ts';
 import { evaluate, filesOf, pairedRanks, readQuestions, shareOfWhole } from '../../suites/quality/evaluate.ts';
 import { answersOf } from '../../suites/quality/answers.ts';
 import { checkStatements } from '../../suites/quality/statements.ts';
-import { indexOf } from './build.ts';
+import { indexOf } from '../../unit/search/build.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const checkout = join(import.meta.dirname, '../../..');

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createThreadPool } from '../../../../lib/threads/thread-pool.ts';
-import { ThreadQueueError } from '../../../../lib/threads/fair-queue.ts';
+import { createThreadPool } from '../../../lib/threads/thread-pool.ts';
+import { ThreadQueueError } from '../../../lib/threads/fair-queue.ts';
 
 /** Answers `{ add }` with the sum so far in its thread, and does what else a message says. A hold leaves the processor to others. */
 const script = new URL(

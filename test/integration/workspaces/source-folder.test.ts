@@ -3,10 +3,10 @@ import { chmod, mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setTimeout as nextLook } from 'node:timers/promises';
-import type { Git } from '../../../../activities/git/git.ts';
-import { readDirectory, readGitFolder, SourceFolderError } from '../../../../activities/workspaces/source-folder.ts';
-import { watchEventLoop } from '../../../../lib/threads/watch-event-loop.ts';
-import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import type { Git } from '../../../activities/git/git.ts';
+import { readDirectory, readGitFolder, SourceFolderError } from '../../../activities/workspaces/source-folder.ts';
+import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const { signal } = new AbortController();
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { runBatch } from '../../../activities/tools/run-batch.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import { createOfflineEditor } from '../../../models/offline-editor/offline-editor.ts';
-import { startAgent, type Call, type Files } from './memory-agent.ts';
+import { startAgent, type Call, type Files } from '../../unit/models/memory-agent.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const folder = temporaryDirectory();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ThreadQueueError } from '../../../../lib/threads/fair-queue.ts';
-import { createThreadQueue } from '../../../../lib/threads/thread-queue.ts';
-import { watchEventLoop } from '../../../../lib/threads/watch-event-loop.ts';
+import { ThreadQueueError } from '../../../lib/threads/fair-queue.ts';
+import { createThreadQueue } from '../../../lib/threads/thread-queue.ts';
+import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
 
 const scriptOf = (body: string) =>
   new URL(

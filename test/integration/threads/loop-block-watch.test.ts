@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createLoopBlockWatch } from '../../../../lib/threads/loop-block-watch.ts';
+import { createLoopBlockWatch } from '../../../lib/threads/loop-block-watch.ts';
 
 /**
  * Replaces the clock. The returned function simulates a computation of that many milliseconds, which delays all timers.

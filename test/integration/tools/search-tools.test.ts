@@ -1,9 +1,9 @@
 import picomatch from 'picomatch';
 import { mkdir, symlink } from 'node:fs/promises';
 import { expect, it, vi } from 'vitest';
-import { compileGlob } from '../../../../activities/tools/files/glob-pattern.ts';
+import { compileGlob } from '../../../activities/tools/files/glob-pattern.ts';
 import { createTree } from './tree.ts';
-import { fc, propertyRuns } from '../../../support/properties.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 // slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { applyEdit, type Edit } from '../../../../../activities/tools/edit/apply-edit.ts';
+import { applyEdit, type Edit } from '../../../../activities/tools/edit/apply-edit.ts';
 
 // slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });

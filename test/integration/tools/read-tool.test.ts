@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { maxOutputBytes } from '../../../../../activities/tools/tool-output.ts';
-import { createTree } from '../tree.ts';
+import { maxOutputBytes } from '../../../activities/tools/tool-output.ts';
+import { createTree } from './tree.ts';
 
 it('numbers the lines below a heading that describes the file', async () => {
   await using tree = await createTree({ 'a.txt': '\ufeffone\r\n\ttwo\r\n', 'b.txt': 'x', 'c.txt': 'a\r\nb\n' });

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { removeTree } from '../../../../activities/workspaces/remove-tree.ts';
-import { digDown } from '../../../integration/clients/hostile-files.ts';
-import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { removeTree } from '../../../activities/workspaces/remove-tree.ts';
+import { digDown } from '../clients/hostile-files.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 it('removes folders nested deeper than a path may be long', async () => {
   const root = join(temporaryDirectory(), 'job');
