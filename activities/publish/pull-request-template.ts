@@ -1,3 +1,4 @@
+import { cutToBytes } from '../tools/tool-output.ts';
 import type { ForgeKind } from '../../db/organizations/projects.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
@@ -24,6 +25,6 @@ export async function readPullRequestTemplate(
   { access, commit, forge }: { access: RepositoryAccess; commit: string; forge: ForgeKind },
 ): Promise<string | null> {
   const paths = templatePaths[forge];
-  const file = await workspaces.readFirst({ ...access, commit, paths, maxBytes: maxTemplateBytes });
-  return file === null ? null : new TextDecoder().decode(file.content.subarray(0, maxTemplateBytes));
+  const file = await workspaces.readFirst({ ...access, commit, paths, maxBytes: maxTemplateBytes + 1 });
+  return file === null ? null : cutToBytes(new TextDecoder().decode(file.content), maxTemplateBytes);
 }

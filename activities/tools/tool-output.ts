@@ -11,13 +11,22 @@ export function cappedOutput(text: string, maskSecrets: (text: string) => string
   return `${kept}\n[The answer is cut here: its ${Buffer.byteLength(clean)} bytes exceed ${maxOutputBytes}.]`;
 }
 
-/** Returns the longest beginning of a text that fits and does not end inside a character. */
+/** Longest word that no cut splits. A longer secret is recognized by its beginning or end. */
+const maxWordLength = 100;
+const lastWord = new RegExp(`[^\\s"'\`,;:.()[\\]{}<>|\\\\]{0,${maxWordLength}}$`, 'u');
+
+/**
+ * Returns the longest beginning of a text that fits and ends inside neither a character nor a word: part of a secret
+ * would not be recognized as one.
+ */
 export function cutToBytes(text: string, bytes: number): string {
   const encoded = Buffer.from(text);
   if (encoded.length <= bytes) return text;
   let end = bytes;
   while (end > 0 && ((encoded[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return encoded.toString('utf8', 0, end);
+  const kept = encoded.toString('utf8', 0, end);
+  const word = lastWord.exec(kept.slice(-maxWordLength))?.[0] ?? '';
+  return word.length < maxWordLength ? kept.slice(0, kept.length - word.length) : kept;
 }
 
 /** Returns lines in the format of `read`: the number, a bar, the line. */

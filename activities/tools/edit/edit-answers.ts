@@ -1,11 +1,12 @@
 import type { AgentPath } from '../files/agent-path.ts';
 import type { Change, Edit, EditFailure } from './apply-edit.ts';
 import { type Stage, withLf } from './match-ladder.ts';
-import { countText, numberedLines } from '../tool-output.ts';
+import { countText, cutToBytes, numberedLines } from '../tool-output.ts';
 
 const shownChanges = 3;
 const shownLines = 12;
-const shownCharacters = 2_000;
+/** Bytes of a line. */
+const shownBytes = 2_000;
 const contextLines = 2;
 
 /** Returns the output for an edit that changes nothing: the reason and what to do. */
@@ -42,7 +43,7 @@ export function changeText({ stage, changes }: { stage: Stage; changes: Change[]
 
 /** Returns the changed lines with some context, in the format of `read`. */
 export function changedLines(text: string, changes: Change[]): string {
-  const lines = text.split('\n').map((line) => line.replace(/\r$/, '').slice(0, shownCharacters));
+  const lines = text.split('\n').map((line) => cutToBytes(line.replace(/\r$/, ''), shownBytes));
   const excerpts = changes.slice(0, shownChanges).map(({ line, lineCount }) => {
     const first = Math.max(1, line - contextLines);
     const last = Math.min(line - 1 + Math.min(lineCount, shownLines) + contextLines, lines.length);
@@ -68,8 +69,7 @@ function nearest(text: string, old: string): string {
 
 /** Returns the exact characters of a line, with a mark for invisible ones. */
 function visible(line: string): string {
-  return line
-    .slice(0, shownCharacters)
+  return cutToBytes(line, shownBytes)
     .replaceAll('\t', '→\t')
     .replaceAll(/[\r\u00a0\u200b-\u200d\u2060\ufeff]/g, (character) => `<U+${hexOf(character)}>`);
 }

@@ -49,6 +49,7 @@ export const grepTool = defineTool({
     const search: Search = {
       expression: compilePattern(pattern, { ignoreCase, literal }),
       fits: glob === undefined ? () => true : compileGlob(glob),
+      maskSecrets: context.maskSecrets ?? String,
       signal: context.signal,
       filesOnly,
       after: after === undefined ? null : parseAgentPath(after).parts,
@@ -70,6 +71,7 @@ export const grepTool = defineTool({
 
 interface Search {
   expression: RE2JS;
+  maskSecrets(text: string): string;
   fits(path: string): boolean;
   signal: AbortSignal;
   endAt: number;
@@ -214,7 +216,7 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
     }
     hits += 1;
     search.shown += 1;
-    search.hits.push(`${shown}:${number}: ${excerpt(search.expression, searched)}`);
+    search.hits.push(`${shown}:${number}: ${excerpt(search, searched)}`);
   }
   search.last = path;
   if (!isWhole) search.skipped.push(path);
@@ -230,9 +232,10 @@ function* linesOf(text: string): Generator<string> {
   yield text.slice(from);
 }
 
-/** Returns a line, or the part of a long one around the match. */
-function excerpt(expression: RE2JS, whole: string): string {
-  if (whole.length <= maxShownCharacters) return whole;
+/** Returns a line, or the part of a long one around the match. Masked before, as part of a secret is not recognized. */
+function excerpt({ expression, maskSecrets }: Search, line: string): string {
+  if (line.length <= maxShownCharacters) return line;
+  const whole = maskSecrets(line);
   const matcher = expression.matcher(whole);
   const hit = matcher.find() ? matcher.start() : 0;
   const from = Math.max(0, Math.min(hit - 50, whole.length - maxShownCharacters));

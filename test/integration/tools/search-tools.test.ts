@@ -87,10 +87,10 @@ it('stops when it is aborted', async () => {
     ['list', {}],
     ['read', { path: 'a/b.txt' }],
   ] as const) {
-    await expect(tree.run(tool, input, AbortSignal.abort(reason))).rejects.toThrow(reason);
+    await expect(tree.run(tool, input, { signal: AbortSignal.abort(reason) })).rejects.toThrow(reason);
   }
   const controller = new AbortController();
-  const search = tree.run('grep', { pattern: 'zzz' }, controller.signal);
+  const search = tree.run('grep', { pattern: 'zzz' }, { signal: controller.signal });
   setImmediate(() => controller.abort(reason));
   await expect(search).rejects.toThrow(reason);
 });

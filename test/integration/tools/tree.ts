@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ToolOutput } from '../../../activities/tools/agent-tool.ts';
+import type { ToolContext, ToolOutput } from '../../../activities/tools/agent-tool.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import { removeDirectory, temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -12,7 +12,7 @@ export interface TestTree extends AsyncDisposable {
   path(name: string): string;
   bytes(name: string): Promise<Buffer>;
   text(name: string): Promise<string>;
-  run(tool: string, input: unknown, signal?: AbortSignal): Promise<ToolOutput>;
+  run(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<ToolOutput>;
 }
 
 /** A tree with these files, next to a folder with a secret. */
@@ -35,7 +35,8 @@ export async function createTree(files: Record<string, string | Uint8Array> = {}
     path: (name) => join(root, name),
     bytes: (name) => readFile(join(root, name)),
     text: (name) => readFile(join(root, name), 'utf8'),
-    run: (tool, input, signal = new AbortController().signal) => toolset[tool]!.run(input, { root, signal }),
+    run: (tool, input, context = {}) =>
+      toolset[tool]!.run(input, { signal: new AbortController().signal, ...context, root }),
     [Symbol.asyncDispose]: () => removeDirectory(base),
   };
 }

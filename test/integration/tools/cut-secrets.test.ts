@@ -1,12 +1,13 @@
 import { it } from 'vitest';
-import type { ToolContext } from '../../../../activities/tools/agent-tool.ts';
-import { defineTool } from '../../../../activities/tools/define-tool.ts';
-import { fetchTool } from '../../../../activities/tools/fetch/fetch-tool.ts';
-import { historyTools } from '../../../../activities/tools/history/history-tools.ts';
-import { createRunTool } from '../../../../activities/tools/run-tool.ts';
-import type { CommitHistory } from '../../../../activities/workspaces/commit-history.ts';
-import { createKnownScrubber } from '../../../../lib/redaction/known-scrubber.ts';
-import { expectNoPart } from '../../../support/cut-secrets.ts';
+import type { ToolContext } from '../../../activities/tools/agent-tool.ts';
+import { defineTool } from '../../../activities/tools/define-tool.ts';
+import { fetchTool } from '../../../activities/tools/fetch/fetch-tool.ts';
+import { historyTools } from '../../../activities/tools/history/history-tools.ts';
+import { createRunTool } from '../../../activities/tools/run-tool.ts';
+import type { CommitHistory } from '../../../activities/workspaces/commit-history.ts';
+import { createKnownScrubber } from '../../../lib/redaction/known-scrubber.ts';
+import { expectNoPart } from '../../support/cut-secrets.ts';
+import { createTree } from './tree.ts';
 import { z } from 'zod';
 
 const { signal } = new AbortController();
@@ -36,7 +37,20 @@ const tools: Record<string, (text: string, context: ToolContext) => Promise<{ te
     } as unknown as CommitHistory;
     return historyTools.diff.run({ from: 'HEAD' }, { ...context, history });
   },
+  read: inFile('read', { path: 'a' }),
+  grep: inFile('grep', { pattern: '#' }),
+  'an edit': inFile('edit', { path: 'a', old: '#', new: '%' }),
+  'an edit that fails': inFile('edit', { path: 'a', old: `# ${'k7Q'.repeat(9)}`, new: '%' }),
 };
+
+/** Runs a tool on a file whose only line has a `#` between two secrets. An edit of a longer one would start a thread. */
+function inFile(tool: string, input: unknown): (typeof tools)[string] {
+  return async (text, context) => {
+    const half = text.indexOf('..', tool === 'read' ? text.length / 2 : 5_000) + 1;
+    await using tree = await createTree({ a: `${text.slice(0, half)}#${text.slice(half, 2 * half)}\n` });
+    return await tree.run(tool, input, context);
+  };
+}
 
 it.each(Object.keys(tools))('shows no part of a secret that the output of %s is cut in', async (name) => {
   await expectNoPart(async (text, secret) => {
