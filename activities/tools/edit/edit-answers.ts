@@ -43,11 +43,12 @@ export function changeText({ stage, changes }: { stage: Stage; changes: Change[]
 
 /** Returns the changed lines with some context, in the format of `read`. */
 export function changedLines(text: string, changes: Change[]): string {
-  const lines = text.split('\n').map((line) => cutToBytes(line.replace(/\r$/, ''), shownBytes));
+  const lines = text.split('\n');
   const excerpts = changes.slice(0, shownChanges).map(({ line, lineCount }) => {
     const first = Math.max(1, line - contextLines);
     const last = Math.min(line - 1 + Math.min(lineCount, shownLines) + contextLines, lines.length);
-    return numberedLines(lines.slice(first - 1, last), first);
+    const shown = lines.slice(first - 1, last).map((line) => cutToBytes(line.replace(/\r$/, ''), shownBytes));
+    return numberedLines(shown, first);
   });
   return excerpts.join('\n   ...\n');
 }
