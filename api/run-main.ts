@@ -4,6 +4,7 @@ import { onUncaught } from '../lib/redaction/uncaught.ts';
 import { readConfig, secretsOf } from './config.ts';
 import { createLogger } from '../lib/redaction/logger.ts';
 import { ConfigError } from '../lib/config/read-variables.ts';
+import { useProxies } from '../lib/network/proxies.ts';
 
 /** Runs an API as the environment configures it. What prevents that is logged, and the exit code is 1. */
 export async function runMain(): Promise<void> {
@@ -15,6 +16,7 @@ export async function runMain(): Promise<void> {
     const config = readConfig(process.env);
     redact = createRedactor(secretsOf(config));
     const log = createLogger({ process: 'api', level: config.logLevel, redact });
+    useProxies(config.proxies);
     await runApiProcess({ config, log, signal: stopSignal() });
   } catch (error) {
     const log = lastLog();

@@ -6,6 +6,7 @@ import { readConfig, secretsOf } from './config/config.ts';
 import { createLogger } from '../lib/redaction/logger.ts';
 import { openCommands } from './open-commands.ts';
 import { ConfigError } from '../lib/config/read-variables.ts';
+import { useProxies } from '../lib/network/proxies.ts';
 import type { Logger } from 'pino';
 
 /** Runs a worker as the environment configures it; what stops it from that is logged, and the exit code is 1. */
@@ -25,6 +26,7 @@ export async function runMain(): Promise<void> {
     const secrets = createKnownSecrets(secretsOf(config));
     redact = secrets.redactLog;
     const log = createLogger({ process: 'worker', level: config.logLevel, redact });
+    useProxies(config.proxies);
     const signal = stopSignal({ log, graceMs: config.graceMs });
     await using resources = new AsyncDisposableStack();
     // opens in another process while this one loads the rest of its code

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { EncryptionKeysError, parseEncryptionKeys } from '../encryption/keys.ts';
 import type { EmbeddingChoice } from '../inputs/embedding-choice.ts';
 import { parseWebhookHosts } from '../inputs/webhook-address.ts';
+import { proxiesOf, proxyVariables } from '../network/proxies.ts';
 import { readTemporalCredentials, temporalSettingsOf, temporalVariables } from '../temporal/temporal-credentials.ts';
 import { tracingSettingsOf, tracingVariables } from '../tracing/tracing-settings.ts';
 import { httpAddress, portNumber, wholeNumber } from './read-variables.ts';
@@ -56,6 +57,7 @@ export const sharedVariables = z.object({
   DOCKET_DATABASE_CONNECTIONS: wholeNumber(2, 1_000).optional(),
   DOCKET_BASE_URL: httpAddress.optional(),
   ...temporalVariables.shape,
+  ...proxyVariables.shape,
   DOCKET_ENCRYPTION_KEYS: encryptionKeysVariable,
   ...tracingVariables.shape,
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
@@ -88,6 +90,8 @@ export function sharedConfigOf(env: SharedEnvironment) {
     /** `connections` is the most that a process opens; null leaves it to the process. */
     database: { url: env.DATABASE_URL, connections: env.DOCKET_DATABASE_CONNECTIONS ?? null },
     temporal: temporalSettingsOf(env),
+    /** For requests to providers of models. */
+    proxies: proxiesOf(env),
     /** The first key encrypts and all of them decrypt; with none, values are stored in plain text. */
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
     /** The operator's budgets, in millionths of a US dollar, which cap those of projects; null means unlimited. */
@@ -137,7 +141,7 @@ export function providersOf(env: SharedEnvironment): ProviderSettings {
 
 /** Returns the values that must never be stored or leave the process: the shared ones and its own. */
 export function secretsAmong(config: SharedConfig, providers: ProviderSettings, own: string[]): string[] {
-  const { database, encryptionKeys, tracing, temporal } = config;
+  const { database, encryptionKeys, tracing, temporal, proxies } = config;
   const values = [
     providers.anthropicApiKey,
     providers.openaiApiKey,
@@ -145,16 +149,16 @@ export function secretsAmong(config: SharedConfig, providers: ProviderSettings, 
     providers.compatible?.apiKey,
     ...encryptionKeys.map(({ secret }) => secret.export().toString('base64')),
     ...own,
-    passwordOf(database.url),
+    ...[database.url, proxies.http, proxies.https].map(passwordOf),
     readTemporalCredentials(temporal).apiKey,
     ...(tracing?.secrets ?? []),
   ];
   return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }
 
-/** The driver also takes a password literally if it cannot be decoded, such as one with a bare %. */
-function passwordOf(databaseUrl: string): string {
-  const { password } = new URL(databaseUrl);
+/** The driver of PostgreSQL also takes a password literally if it cannot be decoded, such as one with a bare %. */
+function passwordOf(url = 'http://none'): string {
+  const { password } = new URL(url);
   try {
     return decodeURIComponent(password);
   } catch {

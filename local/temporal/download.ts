@@ -5,7 +5,9 @@ import { getCACertificates } from 'node:tls';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
 import { messageOf, StartError } from '../start-error.ts';
 import { megabytes, showProgress, type Output } from './terminal.ts';
+import { readVariables } from '../../lib/config/read-variables.ts';
 import { codeOf } from '../../lib/error-code.ts';
+import { proxiesOf, proxyVariables } from '../../lib/network/proxies.ts';
 
 /** Far larger than any program that is downloaded. */
 const maxFileBytes = 500_000_000;
@@ -76,10 +78,11 @@ async function receive<T>(url: string, context: DownloadContext, read: (response
   // those of the operating system, too, as git and Go do: a proxy of a company often has its own certificate
   const ca = [...getCACertificates('default'), ...getCACertificates('system')];
   const connect = { timeout: Math.min(silenceMs, 5_000), ca };
+  const { http, https, exceptions } = proxiesOf(readVariables(proxyVariables, env));
   const agent = new EnvHttpProxyAgent({
-    httpProxy: proxyUrl(env['http_proxy'] || env['HTTP_PROXY']),
-    httpsProxy: proxyUrl(env['https_proxy'] || env['HTTPS_PROXY']),
-    noProxy: env['no_proxy'] || env['NO_PROXY'] || '',
+    httpProxy: http ?? '',
+    httpsProxy: https ?? '',
+    noProxy: exceptions,
     headersTimeout: silenceMs,
     bodyTimeout: silenceMs,
     connect,
@@ -102,11 +105,6 @@ async function receive<T>(url: string, context: DownloadContext, read: (response
   } finally {
     await agent.destroy();
   }
-}
-
-/** Returns the URL of a proxy; http is the usual scheme, as for curl and Go. */
-function proxyUrl(proxy = ''): string {
-  return proxy === '' || proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
 /** Returns the reason of the innermost error. fetch reports only that it failed. */

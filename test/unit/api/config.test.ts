@@ -84,6 +84,25 @@ describe('readConfig', () => {
     expect(secretsWith('50%off')).toContain('50%off');
   });
 
+  it('reads proxies like other programs, and redacts their passwords', () => {
+    const read = (env: NodeJS.ProcessEnv) => readConfig({ ...required, ...env });
+    const config = read({
+      HTTPS_PROXY: 'proxy.example.com:3128',
+      https_proxy: 'http://docket:p%40ss@[::1]:3128',
+      HTTP_PROXY: 'proxy.example.com:3128',
+      NO_PROXY: 'ollama',
+    });
+    expect(config.proxies).toEqual({
+      http: 'http://proxy.example.com:3128',
+      https: 'http://docket:p%40ss@[::1]:3128',
+      exceptions: 'ollama',
+    });
+    expect(secretsOf(config)).toContain('p@ss');
+    expect(() => read({ HTTPS_PROXY: 'socks5://proxy.example.com' })).toThrow(
+      'HTTPS_PROXY must be the address of an HTTP proxy, such as http://proxy.example.com:3128.',
+    );
+  });
+
   it('reads lists, paths and addresses', () => {
     const config = readConfig({
       ...required,

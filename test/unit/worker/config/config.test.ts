@@ -18,6 +18,7 @@ it('needs nothing but a database', () => {
     tracing: null,
     database: { url: DATABASE_URL, connections: null },
     temporal: readTemporalSettings({}),
+    proxies: { exceptions: '' },
     encryptionKeys: [],
     embedding: null,
     models: {
