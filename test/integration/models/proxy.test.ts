@@ -4,7 +4,9 @@ import { inspect } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { createAskModel } from '../../../activities/model/ask-model.ts';
 import { verdictOfModelFailure, type ModelCallError } from '../../../activities/model/model-failures.ts';
+import { createEgress } from '../../../lib/network/egress.ts';
 import { useProxies } from '../../../lib/network/proxies.ts';
+import type { Resolve } from '../../../lib/network/public-lookup.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { listening } from '../../support/servers/listening.ts';
@@ -51,7 +53,7 @@ async function ask(baseUrl: string): Promise<string> {
   return (await askModel({ model: 'compatible/any', system: '', messages, toolset: {}, signal })).response.text;
 }
 
-it('asks models through the proxy of the environment, except those on this machine and the exceptions', async () => {
+it('asks models through the proxy of the environment, and connects to checked addresses directly', async () => {
   await using model = await startModel();
   await using proxy = await startProxy(model.port);
   const address = `http://docket:p%40ss@127.0.0.1:${proxy.port}`;
@@ -60,10 +62,13 @@ it('asks models through the proxy of the environment, except those on this machi
   expect(proxy.asked).toEqual(['model.invalid:80']);
   expect(await ask(`http://127.0.0.1:${model.port}/v1`)).toBe('Yes.');
   await expect(ask('http://direct.invalid/v1')).rejects.toThrow('The model call failed.');
+  const resolve: Resolve = (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }]);
+  const egress = createEgress({ privateHosts: ['forge.invalid'], resolve });
+  expect((await egress.fetch(`http://forge.invalid:${model.port}`)).status).toBe(200);
   expect(proxy.asked).toEqual(['model.invalid:80']);
 });
 
-it('starts processes with the proxy of their environment', async () => {
+it('starts processes with the proxy of their environment', { tags: 'slow' }, async () => {
   await using model = await startModel();
   await using proxy = await startProxy(model.port);
   await using database = await createTestDatabase();
